@@ -1,0 +1,187 @@
+//! Records: what is known about process, metrics, modules and threads.
+//!
+//! A record is a [`RecordHeader`], a fixed part (for METRIC, MODULE and THREAD) and text; the whole is padded
+//! with zeros to a multiple of 8. Fixed parts may be updated in place while the process runs.
+
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// Length of [`RecordHeader`].
+pub const RECORD_HEADER_LEN: usize = 8;
+
+/// Head of a record.
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Clone, Copy, Debug)]
+#[repr(C)]
+pub struct RecordHeader {
+    /// A [`Kind`] number.
+    pub kind: u16,
+    /// Zero bytes at the end that are padding only.
+    pub padding: u16,
+    /// Length with this head and the padding, bytes.
+    pub length: u32,
+}
+
+/// What a record says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub enum Kind {
+    /// Text only: key, zero byte, value. Keys: see [`keys`].
+    Meta = 1,
+    /// [`MetricRecord`], then the name.
+    Metric = 2,
+    /// [`ModuleRecord`], then the path.
+    Module = 3,
+    /// [`ThreadRecord`], no text.
+    Thread = 4,
+}
+
+/// Keys of META records. A key may be repeated (`argv`, `env`).
+pub mod keys {
+    /// Host name.
+    pub const HOST: &str = "host";
+    /// Path of the executable.
+    pub const IMAGE: &str = "image";
+    /// One argument of the program, in order.
+    pub const ARGV: &str = "argv";
+    /// Working directory at start.
+    pub const CWD: &str = "cwd";
+    /// `NAME=value` of a launcher variable (an allow-list).
+    pub const ENV: &str = "env";
+    /// Which clock drives the samples, with its period: text.
+    pub const CLOCK: &str = "clock";
+    /// Asked sampling rate, samples a second of CPU time: decimal.
+    pub const RATE: &str = "rate";
+    /// Version of the writer.
+    pub const WRITER: &str = "writer";
+    /// Kernel release.
+    pub const KERNEL: &str = "kernel";
+    /// A sentence about something that could not be measured.
+    pub const WARNING: &str = "warning";
+}
+
+/// Unit of a metric's values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub enum Unit {
+    /// Plain count.
+    Count = 1,
+    /// Nanoseconds.
+    Nanoseconds = 2,
+}
+
+/// One metric of the nodes.
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Clone, Copy, Debug)]
+#[repr(C)]
+pub struct MetricRecord {
+    /// Which value of a node, from 0.
+    pub index: u16,
+    /// A [`Unit`] number.
+    pub unit: u16,
+    /// Zero.
+    pub reserved: u32,
+    /// Asked distance of two samples, in the metric's unit; 0 if not sampled itself.
+    pub period: u64,
+}
+
+/// Bytes kept of a build id.
+pub const BUILD_ID_MAX: usize = 32;
+
+/// One load module. The same file loaded again keeps its index; another file never gets it.
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Clone, Copy, Debug)]
+#[repr(C)]
+pub struct ModuleRecord {
+    /// Index that frames use, from 1.
+    pub index: u32,
+    /// Bytes of `build_id` that count; 0 if the module has none.
+    pub build_id_len: u32,
+    /// The GNU build id.
+    pub build_id: [u8; BUILD_ID_MAX],
+    /// First mapped address of the latest load.
+    pub start: u64,
+    /// End of the mapped range of the latest load.
+    pub end: u64,
+    /// Run-time address minus ELF virtual address, latest load.
+    pub bias: u64,
+    /// When the sampler first saw it, `CLOCK_MONOTONIC` ns.
+    pub loaded_ns: u64,
+    /// When it was last unloaded; 0 if it was there at the end.
+    pub unloaded_ns: u64,
+    /// How often it was seen loaded.
+    pub loads: u32,
+    /// [`MODULE_EXECUTABLE`] and others.
+    pub flags: u32,
+}
+
+/// The program itself.
+pub const MODULE_EXECUTABLE: u32 = 1;
+/// The dynamic loader.
+pub const MODULE_LOADER: u32 = 2;
+/// The kernel's vDSO.
+pub const MODULE_VDSO: u32 = 4;
+/// falloff's own preload.
+pub const MODULE_SAMPLER: u32 = 8;
+
+/// One thread. Counters grow while it runs.
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Clone, Copy, Debug)]
+#[repr(C)]
+pub struct ThreadRecord {
+    /// Number in this process, from 0; owner of node chunks.
+    pub ordinal: u32,
+    /// Kernel thread id.
+    pub tid: u32,
+    /// Start of measuring it, `CLOCK_MONOTONIC` ns.
+    pub started_ns: u64,
+    /// End; 0 while it runs or if it was killed.
+    pub ended_ns: u64,
+    /// CPU time it had used when measuring began.
+    pub cpu_start_ns: u64,
+    /// CPU time at the last sample or, when it ended, at its end: all of it is booked in nodes.
+    pub cpu_ns: u64,
+    /// Samples taken: each has a node.
+    pub samples: u64,
+    /// Samples that found no room; their time is in no node.
+    pub dropped: u64,
+    /// Of the samples, those under `[partial]`.
+    pub partial: u64,
+    /// Of the samples, those under `[truncated]`.
+    pub truncated: u64,
+    /// Timer expiries that came while another was pending.
+    pub overruns: u64,
+    /// Wall time spent in the signal handler.
+    pub handler_ns: u64,
+    /// Where the thread's function is, as [`crate::Frame`]; 0 for the main thread.
+    pub start_frame: u64,
+    /// [`THREAD_MAIN`] and others.
+    pub flags: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// Name as the kernel had it at the end or start, zero padded.
+    pub name: [u8; 16],
+}
+
+/// The thread that began the process.
+pub const THREAD_MAIN: u32 = 1;
+/// No timer could be had: it has no samples.
+pub const THREAD_UNTIMED: u32 = 2;
+
+/// Writes one record at the start of `out` and gives its length, or `None` if it does not fit.
+///
+/// The record is `fixed`, then the pieces of `text` one after another.
+pub fn encode(out: &mut [u8], kind: Kind, fixed: &[u8], text: &[&[u8]]) -> Option<usize> {
+    let body = text.iter().fold(fixed.len(), |n, t| n + t.len());
+    let length = (RECORD_HEADER_LEN + body).next_multiple_of(8);
+    let out = out.get_mut(..length)?;
+    let head = RecordHeader {
+        kind: kind as u16,
+        padding: (length - RECORD_HEADER_LEN - body) as u16,
+        length: u32::try_from(length).ok()?,
+    };
+    let (head_out, mut rest) = out.split_at_mut_checked(RECORD_HEADER_LEN)?;
+    head_out.copy_from_slice(head.as_bytes());
+    for piece in core::iter::once(&fixed).chain(text) {
+        let (here, after) = rest.split_at_mut_checked(piece.len())?;
+        here.copy_from_slice(piece);
+        rest = after;
+    }
+    rest.fill(0);
+    Some(length)
+}
