@@ -1,0 +1,49 @@
+//! The sampler that is loaded into the profiled program.
+//!
+//! `start` runs before `main`, opens this process's measurement file and starts a timer on the CPU clock of each
+//! thread. A timer's signal runs `handler`: registers -> `unwinder` -> `tree` -> one node of the file. Nothing
+//! else happens while the program runs, and nothing is left to do at its end: the file is complete at every
+//! moment.
+//!
+//! The exported symbols are `pthread_create` (`thread_create`), the `dlopen` family (`dl`, `cpu`), the functions
+//! that could hide or take our signal (`signals`) and `_exit` (`process`). No other symbol is exported, and
+//! nothing is imported that musl lacks, so that a program of another C library still runs: see `real`.
+#![no_std]
+
+#[cfg_attr(target_arch = "x86_64", path = "cpu_x86_64.rs")]
+#[cfg_attr(target_arch = "aarch64", path = "cpu_aarch64.rs")]
+mod cpu;
+
+mod build_id;
+mod dl;
+mod earlier_image;
+mod file;
+mod frame_index;
+mod handler;
+mod identity;
+mod loader;
+mod memory;
+mod modules;
+mod object;
+mod options;
+mod process;
+mod raw;
+mod real;
+mod records;
+mod registry;
+mod signals;
+mod start;
+mod sync;
+mod text;
+mod thread;
+mod thread_create;
+mod tree;
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    raw::complain(
+        b"falloff: a bug in the sampler ended this program; run it without falloff and report this\n",
+    );
+    // SAFETY: the C library's abort, which does not return.
+    unsafe { libc::abort() }
+}

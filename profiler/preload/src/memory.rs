@@ -1,0 +1,122 @@
+//! Signal context: yes. Reads of the application's stacks, each checked against what is known to be mapped.
+//!
+//! A thread's own stack is known from its top, where the thread began, down to the lowest address that was seen in
+//! use. Other stacks (signal stacks, fibres) are copied page by page by the kernel, which fails instead of faulting.
+
+use unwinder::Memory;
+
+use crate::raw;
+
+const PAGE: usize = 4096;
+/// Pages asked for in one system call.
+const BATCH: usize = 256;
+/// Foreign pages kept for one walk.
+const COPIES: usize = 2;
+
+/// The stack of one thread: addresses known to be readable.
+#[derive(Clone, Copy)]
+pub struct Stack {
+    /// Lowest address known, at the start of a page.
+    low: usize,
+    /// Address after the highest.
+    high: usize,
+    /// No lower address is ever part of it.
+    floor: usize,
+}
+
+impl Stack {
+    /// The stack that the caller runs on, which ends at `high` and is at most `size` bytes.
+    pub fn current(here: usize, high: usize, size: usize) -> Stack {
+        let low = here / PAGE * PAGE;
+        if here < high && high - here <= size {
+            Stack { low, high, floor: high.saturating_sub(size) }
+        } else {
+            Stack { low: 0, high: 0, floor: 0 }
+        }
+    }
+
+    /// Whether `sp` lies on this stack; learns how far down it reaches.
+    fn reaches(&mut self, sp: usize) -> bool {
+        if sp >= self.high || sp < self.floor {
+            return false;
+        }
+        let mut vector = [0u8; BATCH];
+        while sp < self.low {
+            // The stack is one mapping: every page between here and the known part must be there.
+            let length = (self.low - sp / PAGE * PAGE).min(BATCH * PAGE);
+            if !raw::mapped(self.low - length, length, &mut vector) {
+                return false;
+            }
+            self.low -= length;
+        }
+        true
+    }
+}
+
+/// A page of another stack.
+struct Copy {
+    page: usize,
+    words: [u64; PAGE / 8],
+}
+
+/// Room for pages of other stacks; part of a thread's state because it is too large for a stack.
+pub struct Copies {
+    copies: [Copy; COPIES],
+    turn: usize,
+}
+
+impl Copies {
+    /// Forgets what an earlier walk copied.
+    fn clear(&mut self) {
+        self.copies.iter_mut().for_each(|c| c.page = 0);
+    }
+
+    fn read(&mut self, pid: u32, address: usize) -> Option<u64> {
+        let page = address / PAGE * PAGE;
+        let word = address % PAGE / 8;
+        if let Some(copy) = self.copies.iter().find(|c| c.page == page) {
+            return copy.words.get(word).copied();
+        }
+        self.turn = (self.turn + 1) % COPIES;
+        let copy = self.copies.get_mut(self.turn)?;
+        copy.page = 0;
+        // SAFETY: the words as bytes; any bytes are valid words.
+        let bytes = unsafe { core::slice::from_raw_parts_mut(copy.words.as_mut_ptr().cast(), PAGE) };
+        if page == 0 || !raw::read_memory(pid, page, bytes) {
+            return None;
+        }
+        copy.page = page;
+        copy.words.get(word).copied()
+    }
+}
+
+/// The stacks that one walk may read.
+pub struct Stacks<'a> {
+    own: Stack,
+    copies: &'a mut Copies,
+    pid: u32,
+}
+
+impl<'a> Stacks<'a> {
+    /// For a walk that begins at `sp` of a thread with this stack.
+    pub fn new(stack: &mut Stack, copies: &'a mut Copies, sp: usize) -> Stacks<'a> {
+        copies.clear();
+        stack.reaches(sp);
+        Stacks { own: *stack, copies, pid: raw::getpid() }
+    }
+}
+
+impl Memory for Stacks<'_> {
+    fn read(&mut self, address: u64) -> Option<u64> {
+        let address = address as usize;
+        if !address.is_multiple_of(8) {
+            return None;
+        }
+        if self.own.low <= address && address < self.own.high {
+            // SAFETY: between the lowest address in use and the top of this thread's stack every page is mapped and
+            // readable, and a stack does not shrink under its own thread's handler.
+            return Some(unsafe { (address as *const u64).read_volatile() });
+        }
+        self.copies.read(self.pid, address)
+    }
+}

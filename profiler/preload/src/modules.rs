@@ -1,0 +1,338 @@
+//! Signal context: yes (finding; [`refresh`] not). The loaded modules, as an immutable list behind one pointer.
+//!
+//! A handler uses the list that it loads at entry. Outside handlers the list is made anew after each load and
+//! unload and published; the old one is freed once no handler can hold it. A handler that meets an address of no
+//! module asks the C library, which answers without a lock, and appends what it learns to the list it holds.
+
+use core::ffi::{CStr, c_int, c_void};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+
+use falloff_format::Pseudo;
+use falloff_format::node::{Frame as FormatFrame, UNLISTED_MODULE};
+use falloff_format::records::{MODULE_EXECUTABLE, MODULE_LOADER, MODULE_SAMPLER, MODULE_VDSO};
+use unwinder::{CACHE_LENGTH, Cache, Frame, Module, Modules};
+
+use crate::frame_index::{self, FrameIndex};
+use crate::object::Object;
+use crate::records::Patience;
+use crate::registry::Registry;
+use crate::sync::{Guard, Lock};
+use crate::text::{Text, c_bytes};
+use crate::{handler, identity, loader, raw};
+
+/// Objects that a handler can add before the list is made anew.
+const LATE_MAX: usize = 256;
+/// Objects that a list can hold.
+const OBJECTS_MAX: usize = 4096;
+
+/// A loaded object in a list.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    object: Object,
+    /// Index in the measurement file.
+    index: u16,
+    /// There since start-up: it is never unloaded.
+    permanent: bool,
+    frames: Option<FrameIndex>,
+    /// Where its path stands; the loader's own text, valid while the object is loaded.
+    name: *const core::ffi::c_char,
+}
+
+impl Entry {
+    fn path(&self) -> Text<1024> {
+        path(self.object.flags, self.name)
+    }
+}
+
+/// What is loaded at one time.
+pub struct List {
+    entries: *const Entry,
+    len: usize,
+    late_len: AtomicU32,
+    cache: *const AtomicU64,
+    late: [Entry; LATE_MAX],
+}
+
+static LIST: AtomicPtr<List> = AtomicPtr::new(core::ptr::null_mut());
+static REGISTRY: Lock<Registry> = Lock::new(Registry::new());
+/// Whether an object may have been loaded since the list was made.
+static LOADED: AtomicBool = AtomicBool::new(false);
+/// Calls of dlclose under way: only permanent modules may be looked into.
+static UNLOADING: AtomicU32 = AtomicU32::new(0);
+
+impl List {
+    fn entries(&self) -> &[Entry] {
+        // SAFETY: made with these in `publish`, immutable since.
+        unsafe { core::slice::from_raw_parts(self.entries, self.len) }
+    }
+
+    fn late(&self) -> &[Entry] {
+        self.late.get(..self.late_len.load(Ordering::Acquire) as usize).unwrap_or(&[])
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Entry> {
+        self.entries().iter().chain(self.late())
+    }
+
+    fn find(&self, pc: u64) -> Option<&Entry> {
+        let after = self.entries().partition_point(|e| e.object.module.start <= pc);
+        let near =
+            after.checked_sub(1).and_then(|i| self.entries().get(i)).filter(|e| e.object.module.contains(pc));
+        near.or_else(|| self.late().iter().find(|e| e.object.module.contains(pc)))
+    }
+}
+
+/// The list as one handler sees it.
+pub struct View<'a> {
+    list: &'a List,
+    restricted: bool,
+}
+
+/// The current list; `None` before the first was made. Only between `handler::enter` and `leave`.
+pub fn view<'a>() -> Option<View<'a>> {
+    // SAFETY: lists are freed only after every handler that may hold one has left.
+    let list = unsafe { LIST.load(Ordering::SeqCst).as_ref() }?;
+    Some(View { list, restricted: UNLOADING.load(Ordering::SeqCst) > 0 })
+}
+
+impl View<'_> {
+    /// The rule cache that belongs to the list.
+    pub fn cache(&self) -> Option<Cache<'_>> {
+        // SAFETY: CACHE_LENGTH words that live as long as the list.
+        Cache::new(unsafe { core::slice::from_raw_parts(self.list.cache, CACHE_LENGTH) })
+    }
+
+    /// A walked frame as the measurement file names it.
+    pub fn frame(&self, frame: &Frame) -> FormatFrame {
+        match self.entry(frame.module) {
+            Some(entry) => FormatFrame::new(entry.index, frame.pc.wrapping_sub(entry.object.bias)),
+            None => FormatFrame::pseudo(Pseudo::Anonymous),
+        }
+    }
+
+    /// Whether a walked frame is this library's.
+    pub fn is_sampler(&self, frame: &Frame) -> bool {
+        self.entry(frame.module).is_some_and(|e| e.object.flags & MODULE_SAMPLER != 0)
+    }
+
+    /// An address as the measurement file names it, if it belongs to a module that is known.
+    pub fn frame_at(&self, address: u64) -> Option<FormatFrame> {
+        let entry = self.list.find(address)?;
+        Some(FormatFrame::new(entry.index, address.wrapping_sub(entry.object.bias)))
+    }
+
+    /// The entry whose module has this id.
+    fn entry(&self, id: u32) -> Option<&Entry> {
+        let (entries, id) = (self.list.entries(), id as usize);
+        entries.get(id).or_else(|| self.list.late().get(id.checked_sub(entries.len())?))
+    }
+
+    /// Learns of an object that no list has: the C library loaded it by itself, or just now.
+    fn discover(&self, pc: u64) -> Option<&Entry> {
+        let mut registry = REGISTRY.try_lock()?;
+        let (object, name) = loader::find(pc)?;
+        self.append(&mut registry, object, name)
+    }
+
+    fn append(
+        &self,
+        registry: &mut Guard<'_, Registry>,
+        mut object: Object,
+        name: *const core::ffi::c_char,
+    ) -> Option<&Entry> {
+        let slot = self.list.late_len.load(Ordering::Relaxed) as usize;
+        if slot >= LATE_MAX {
+            return None;
+        }
+        object.module.id = (self.list.entries().len() + slot) as u32;
+        let index = registry.loaded(&object, path(object.flags, name).as_bytes(), Patience::Try)?;
+        let entry = Entry { object, index, permanent: false, frames: None, name };
+        let place = (&raw const self.list.late).cast::<Entry>().cast_mut().wrapping_add(slot);
+        // SAFETY: slots past `late_len` are written under the registry's lock only and read by nobody.
+        unsafe { place.write(entry) };
+        self.list.late_len.store(slot as u32 + 1, Ordering::Release);
+        self.list.late().get(slot)
+    }
+}
+
+impl Modules for View<'_> {
+    fn find(&self, pc: u64) -> Option<Module<'_>> {
+        let entry = match self.list.find(pc) {
+            Some(entry) => entry,
+            None if self.restricted => return None,
+            None => self.discover(pc)?,
+        };
+        if self.restricted && !entry.permanent {
+            return None;
+        }
+        let mut module = entry.object.module;
+        if let Some(frames) = entry.frames.filter(|f| f.covers(pc) || !entry.object.has_header) {
+            module.tables = frames.tables;
+        }
+        Some(module)
+    }
+}
+
+/// What the report calls the object.
+fn path(flags: u32, name: *const core::ffi::c_char) -> Text<1024> {
+    let mut text = Text::new();
+    if flags & MODULE_VDSO != 0 {
+        text.push(b"[vdso]");
+    } else if flags & MODULE_EXECUTABLE != 0 {
+        text.push(identity::get().map_or(b"", |i| i.image.as_bytes()));
+    } else {
+        // SAFETY: the loader's text of an object that is loaded.
+        text.push(unsafe { c_bytes(name) });
+    }
+    text
+}
+
+/// A load is about to happen.
+pub fn note_load() {
+    LOADED.store(true, Ordering::Relaxed);
+}
+
+/// Makes the list anew if a load was noted. Not in handlers.
+pub fn refresh_if_loaded() {
+    if LOADED.swap(false, Ordering::Relaxed) {
+        refresh(false);
+    }
+}
+
+/// What the walk over the loader's objects collects.
+struct Collected {
+    entries: *mut Entry,
+    len: usize,
+}
+
+/// # Safety
+/// A callback of `dl_iterate_phdr` with a [`Collected`] that has room for [`OBJECTS_MAX`] entries.
+unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
+    // SAFETY: both by contract; the object is loaded while the loader calls us.
+    let (collected, info) = unsafe { (&mut *data.cast::<Collected>(), &*info) };
+    // SAFETY: the loader's table of program headers.
+    let headers = unsafe { core::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
+    // SAFETY: mapped now; unloading is announced by dlclose, see `dl`.
+    if let Some(object) = unsafe { Object::new(info.dlpi_addr, headers) }
+        && collected.len < OBJECTS_MAX
+    {
+        let entry = Entry { object, index: 0, permanent: false, frames: None, name: info.dlpi_name };
+        // SAFETY: room for OBJECTS_MAX.
+        unsafe { collected.entries.add(collected.len).write(entry) };
+        collected.len += 1;
+    }
+    0
+}
+
+/// Makes the list anew and publishes it, if anything changed. Not in handlers.
+///
+/// `permanent`: what is loaded now stays for the life of the process.
+pub fn refresh(permanent: bool) {
+    let mut registry = REGISTRY.lock();
+    let size = OBJECTS_MAX * size_of::<Entry>();
+    let Some(memory) = raw::map_private(size) else { return };
+    let mut collected = Collected { entries: memory.cast(), len: 0 };
+    // SAFETY: the callback's contract holds; no handler calls this.
+    unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut collected).cast()) };
+    // SAFETY: `collect` wrote this many.
+    let entries = unsafe { core::slice::from_raw_parts_mut(collected.entries, collected.len) };
+    entries.sort_unstable_by_key(|e| e.object.module.start);
+    // SAFETY: lists are freed in this function only, under the lock.
+    let old = unsafe { LIST.load(Ordering::SeqCst).as_ref() };
+    let gone = |e: &&Entry| !entries.iter().any(|n| n.object.same_load(&e.object));
+    let unloaded = old.is_some_and(|l| l.all().filter(gone).count() > 0);
+    let same = old.is_some_and(|l| !unloaded && l.late().is_empty() && l.len == entries.len());
+    if same {
+        // SAFETY: made above, published nowhere.
+        unsafe { raw::unmap(memory, size) };
+        return;
+    }
+    old.iter().flat_map(|l| l.all()).filter(gone).for_each(|e| registry.unloaded(e.index));
+    for (id, entry) in entries.iter_mut().enumerate() {
+        match old.and_then(|l| l.all().find(|o| o.object.same_load(&entry.object))) {
+            Some(known) => *entry = Entry { name: entry.name, ..*known },
+            None => introduce(entry, permanent, &mut registry),
+        }
+        entry.object.module.id = id as u32;
+    }
+    let cache = old.filter(|_| !unloaded).map(|l| l.cache);
+    if !publish(entries, cache) {
+        // SAFETY: as above.
+        unsafe { raw::unmap(memory, size) };
+        return;
+    }
+    if let Some(old) = old {
+        handler::wait_for_all();
+        // SAFETY: replaced, and every handler that may have held it has left.
+        unsafe { free(old, cache.is_none()) };
+    }
+}
+
+fn introduce(entry: &mut Entry, permanent: bool, registry: &mut Registry) {
+    let path = entry.path();
+    entry.permanent = permanent;
+    entry.index = registry.loaded(&entry.object, path.as_bytes(), Patience::Wait).unwrap_or(UNLISTED_MODULE);
+    let own_tables = MODULE_VDSO | MODULE_LOADER | MODULE_SAMPLER;
+    if entry.object.flags & own_tables == 0 {
+        let file: &CStr =
+            if entry.object.flags & MODULE_EXECUTABLE != 0 { c"/proc/self/exe" } else { path.as_c_str() };
+        entry.frames = frame_index::build(file, &entry.object);
+    }
+}
+
+fn publish(entries: &[Entry], cache: Option<*const AtomicU64>) -> bool {
+    let cache = cache.or_else(|| raw::map_private(CACHE_LENGTH * 8).map(|m| m.cast_const().cast()));
+    let (Some(cache), Some(memory)) = (cache, raw::map_private(size_of::<List>())) else { return false };
+    let list = memory.cast::<List>();
+    // SAFETY: fresh memory of this size, zeroed; the late slots are never read before they are written.
+    unsafe {
+        (&raw mut (*list).entries).write(entries.as_ptr());
+        (&raw mut (*list).len).write(entries.len());
+        (&raw mut (*list).cache).write(cache);
+    }
+    LIST.store(list, Ordering::SeqCst);
+    true
+}
+
+/// # Safety
+/// Nobody uses the list any more, nor its cache if that goes too.
+unsafe fn free(list: &List, cache_too: bool) {
+    // SAFETY: all three were mapped with these sizes; by contract nobody uses them.
+    unsafe {
+        raw::unmap(list.entries.cast_mut().cast(), OBJECTS_MAX * size_of::<Entry>());
+        if cache_too {
+            raw::unmap(list.cache.cast_mut().cast(), CACHE_LENGTH * 8);
+        }
+        raw::unmap((&raw const *list).cast_mut().cast(), size_of::<List>());
+    }
+}
+
+/// Before objects may be unloaded: from now on handlers look into permanent modules only, and none that began
+/// before is still under way.
+pub fn unloading_begins() {
+    UNLOADING.fetch_add(1, Ordering::SeqCst);
+    handler::wait_for_all();
+}
+
+/// After objects may have been unloaded.
+pub fn unloading_ended() {
+    refresh(false);
+    UNLOADING.fetch_sub(1, Ordering::SeqCst);
+}
+
+/// In the child of a fork: opens locks that other threads of the parent held.
+///
+/// # Safety
+/// No other thread exists.
+pub unsafe fn after_fork() {
+    // SAFETY: by contract.
+    unsafe { REGISTRY.reset() };
+    UNLOADING.store(0, Ordering::SeqCst);
+}
+
+/// Writes the records of what is loaded into a new file.
+pub fn describe_again() {
+    let (Some(view), Some(mut registry)) = (view(), REGISTRY.try_lock()) else { return };
+    registry.new_file();
+    view.list.all().for_each(|e| registry.again(e.index, &e.object, e.path().as_bytes()));
+}

@@ -1,0 +1,149 @@
+//! What the launcher asks for, and what the job's launcher says of this process: all from the environment.
+
+use core::ffi::c_char;
+
+use crate::text::{Text, c_bytes, decimal};
+
+/// Directory for measurement files, absolute. Absent: do not measure.
+pub const DIRECTORY: &[u8] = b"FALLOFF_MEASUREMENTS";
+/// Samples a second of CPU time.
+pub const RATE: &[u8] = b"FALLOFF_RATE";
+/// Run that this process belongs to.
+pub const RUN_ID: &[u8] = b"FALLOFF_RUN_ID";
+/// `fallocate`: give the file its blocks at once instead of page by page, as on kernels before 5.14.
+const ALLOCATE: &[u8] = b"FALLOFF_ALLOCATE";
+
+const DEFAULT_RATE: u64 = 200;
+
+/// Variables that say a process's rank and how many there are, most specific launcher first. Some launchers name
+/// only the rank, and Open MPI's settings of a user stand in the environment of other launchers too, so only
+/// its rank counts. Fortran or C makes no difference: the launcher sets them before the program starts.
+const LAUNCHERS: &[(&[u8], &[u8])] = &[
+    (b"OMPI_COMM_WORLD_RANK", b"OMPI_COMM_WORLD_SIZE"),
+    (b"MV2_COMM_WORLD_RANK", b"MV2_COMM_WORLD_SIZE"),
+    (b"PMI_RANK", b"PMI_SIZE"),
+    (b"PMIX_RANK", b""),
+    (b"PALS_RANKID", b""),
+    (b"ALPS_APP_PE", b""),
+    (b"FLUX_TASK_RANK", b"FLUX_JOB_SIZE"),
+    (b"SLURM_PROCID", b"SLURM_NTASKS"),
+];
+
+/// Launcher variables that are kept in the measurement. Never the whole environment.
+const KEPT: &[&[u8]] = &[
+    b"OMPI_COMM_WORLD_RANK=",
+    b"OMPI_COMM_WORLD_SIZE=",
+    b"OMPI_COMM_WORLD_LOCAL_RANK=",
+    b"MV2_COMM_WORLD_RANK=",
+    b"MV2_COMM_WORLD_SIZE=",
+    b"PMI_RANK=",
+    b"PMI_SIZE=",
+    b"PMIX_RANK=",
+    b"PMIX_NAMESPACE=",
+    b"PALS_RANKID=",
+    b"FLUX_TASK_RANK=",
+    b"FLUX_JOB_ID=",
+    b"SLURM_JOB_ID=",
+    b"SLURM_STEP_ID=",
+    b"SLURM_PROCID=",
+    b"SLURM_NTASKS=",
+    b"SLURM_LOCALID=",
+    b"PBS_JOBID=",
+    b"LSB_JOBID=",
+    b"OMP_NUM_THREADS=",
+];
+
+/// The environment as the program got it.
+#[derive(Clone, Copy)]
+pub struct Environment(*const *const c_char);
+
+impl Environment {
+    /// # Safety
+    /// `list` is null or a null-terminated array of C strings that nobody changes while this is used.
+    pub unsafe fn new(list: *const *const c_char) -> Environment {
+        Environment(list)
+    }
+
+    /// All `NAME=value` entries.
+    pub fn entries(self) -> impl Iterator<Item = &'static [u8]> {
+        let mut at = self.0;
+        core::iter::from_fn(move || {
+            if at.is_null() {
+                return None;
+            }
+            // SAFETY: `at` is at or before the terminating null of the array that `new` was promised.
+            let entry = unsafe { *at };
+            if entry.is_null() {
+                return None;
+            }
+            // SAFETY: not yet at the terminator, so the next element exists.
+            at = unsafe { at.add(1) };
+            // SAFETY: the elements are C strings by the contract of `new`.
+            Some(unsafe { c_bytes(entry) })
+        })
+    }
+
+    /// A variable's value; an empty one counts as absent.
+    pub fn get(self, name: &[u8]) -> Option<&'static [u8]> {
+        self.entries()
+            .find_map(|entry| entry.strip_prefix(name)?.strip_prefix(b"="))
+            .filter(|value| !value.is_empty())
+    }
+
+    /// The launcher's variables that a measurement keeps.
+    pub fn kept(self) -> impl Iterator<Item = &'static [u8]> {
+        self.entries().filter(|entry| KEPT.iter().any(|name| entry.starts_with(name)))
+    }
+}
+
+/// What was asked.
+#[derive(Clone, Copy)]
+pub struct Options {
+    /// Directory for the measurement file.
+    pub directory: Text<1024>,
+    /// Samples a second of CPU time.
+    pub rate: u64,
+    /// Run that this process belongs to.
+    pub run_id: Text<64>,
+    /// Rank, or -1.
+    pub rank: i32,
+    /// Ranks of the job, or 0.
+    pub ranks: i32,
+    /// Allocate the file's blocks at the start.
+    pub allocate: bool,
+}
+
+impl Options {
+    /// Nothing asked.
+    pub const fn none() -> Options {
+        Options {
+            directory: Text::new(),
+            rate: DEFAULT_RATE,
+            run_id: Text::new(),
+            rank: falloff_format::header::NO_RANK,
+            ranks: 0,
+            allocate: false,
+        }
+    }
+
+    /// Reads the environment; `None` if no measurement is asked for.
+    pub fn from_environment(environment: Environment) -> Option<Options> {
+        let mut options = Options::none();
+        options.directory.push(environment.get(DIRECTORY)?);
+        options.rate = environment.get(RATE).and_then(decimal).filter(|r| *r > 0).unwrap_or(DEFAULT_RATE);
+        options.run_id.push(environment.get(RUN_ID).unwrap_or(b""));
+        options.allocate = environment.get(ALLOCATE) == Some(b"fallocate");
+        let number =
+            |name: &[u8]| environment.get(name).and_then(decimal).and_then(|n| i32::try_from(n).ok());
+        if let Some((rank, size)) = LAUNCHERS.iter().find_map(|(rank, size)| Some((number(rank)?, size))) {
+            options.rank = rank;
+            options.ranks = number(size).unwrap_or(0);
+        }
+        Some(options)
+    }
+
+    /// Distance of two samples, nanoseconds of CPU time.
+    pub fn period_ns(&self) -> u64 {
+        (1_000_000_000 / self.rate).max(1)
+    }
+}

@@ -1,0 +1,136 @@
+//! The C library's own functions behind those that we replace, and others that not every C library has: all
+//! looked up once, by name, at start-up, so that no handler and no wrapper ever calls the loader. A missing one
+//! is `None` and its use is left out.
+
+use core::ffi::{CStr, c_int, c_void};
+
+use crate::loader::FoundObject;
+use crate::sync::SetOnce;
+
+type Start = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
+/// `pthread_create`.
+pub type PthreadCreate =
+    unsafe extern "C" fn(*mut libc::pthread_t, *const libc::pthread_attr_t, Start, *mut c_void) -> c_int;
+/// `__register_atfork`: prepare, parent, child, and whose they are.
+pub type RegisterAtfork = unsafe extern "C" fn(
+    Option<extern "C" fn()>,
+    Option<extern "C" fn()>,
+    Option<extern "C" fn()>,
+    *mut c_void,
+) -> c_int;
+/// `_dl_find_object`: finds the object of an address without a lock, glibc 2.35 and later.
+pub type FindObject = unsafe extern "C" fn(*const c_void, *mut FoundObject) -> c_int;
+type SetAction = unsafe extern "C" fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int;
+type SetHandler = unsafe extern "C" fn(c_int, libc::sighandler_t) -> libc::sighandler_t;
+type SetMask = unsafe extern "C" fn(c_int, *const libc::sigset_t, *mut libc::sigset_t) -> c_int;
+type Wait = unsafe extern "C" fn(*const libc::sigset_t, *mut c_int) -> c_int;
+type WaitInfo = unsafe extern "C" fn(*const libc::sigset_t, *mut libc::siginfo_t) -> c_int;
+type WaitTimed =
+    unsafe extern "C" fn(*const libc::sigset_t, *mut libc::siginfo_t, *const libc::timespec) -> c_int;
+type SignalFd = unsafe extern "C" fn(c_int, *const libc::sigset_t, c_int) -> c_int;
+type Exit = unsafe extern "C" fn(c_int) -> !;
+
+macro_rules! table {
+    ($($(#[$doc:meta])* $field:ident: $ty:ty = $name:literal),* $(,)?) => {
+        /// The functions.
+        #[derive(Clone, Copy)]
+        pub struct Real { $($(#[$doc])* pub $field: Option<$ty>,)* }
+
+        impl Real {
+            fn look_up() -> Real {
+                // SAFETY: each type is the C prototype of the function of that name.
+                unsafe { Real { $($field: next($name).map(|p| core::mem::transmute_copy::<*mut c_void, $ty>(&p)),)* } }
+            }
+        }
+    };
+}
+
+table! {
+    /// Starts a thread.
+    pthread_create: PthreadCreate = c"pthread_create",
+    /// Sets a signal's action.
+    sigaction: SetAction = c"sigaction",
+    /// Sets a signal's handler.
+    signal: SetHandler = c"signal",
+    /// Changes the mask of the only thread.
+    sigprocmask: SetMask = c"sigprocmask",
+    /// Changes the calling thread's mask.
+    pthread_sigmask: SetMask = c"pthread_sigmask",
+    /// Waits for a signal.
+    sigwait: Wait = c"sigwait",
+    /// Waits for a signal and tells more.
+    sigwaitinfo: WaitInfo = c"sigwaitinfo",
+    /// The same with a time limit.
+    sigtimedwait: WaitTimed = c"sigtimedwait",
+    /// Signals through a descriptor.
+    signalfd: SignalFd = c"signalfd",
+    /// Ends the process at once.
+    exit: Exit = c"_exit",
+    /// Loads an object.
+    dlopen: usize = c"dlopen",
+    /// Loads an object into another name space.
+    dlmopen: usize = c"dlmopen",
+    /// Unloads an object.
+    dlclose: unsafe extern "C" fn(*mut c_void) -> c_int = c"dlclose",
+    /// Finds the object of an address.
+    find_object: FindObject = c"_dl_find_object",
+    /// Registers what runs around a fork.
+    register_atfork: RegisterAtfork = c"__register_atfork",
+    /// Tells that this is glibc.
+    glibc_version: usize = c"gnu_get_libc_version",
+    /// The loader's list of objects, for debuggers.
+    debug: usize = c"_r_debug",
+}
+
+/// The next definition after ours.
+fn next(name: &CStr) -> Option<*mut c_void> {
+    // SAFETY: a valid name; RTLD_NEXT starts the search behind this object.
+    let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    (!found.is_null()).then_some(found)
+}
+
+static REAL: SetOnce<Real> = SetOnce::new();
+static PLACES: SetOnce<Places> = SetOnce::new();
+
+/// Addresses that tell special modules apart; 0 where there is none.
+#[derive(Clone, Copy)]
+pub struct Places {
+    /// In the program: its entry point.
+    pub program: u64,
+    /// Start of the dynamic loader.
+    pub loader: u64,
+    /// Start of the vDSO.
+    pub vdso: u64,
+    /// In this library.
+    pub sampler: u64,
+}
+
+/// Looks everything up.
+///
+/// # Safety
+/// Called once, at start-up.
+pub unsafe fn look_up() {
+    // SAFETY: getauxval only reads what the kernel left.
+    let auxiliary = |kind| unsafe { libc::getauxval(kind) };
+    let places = Places {
+        program: auxiliary(libc::AT_ENTRY),
+        loader: auxiliary(libc::AT_BASE),
+        vdso: auxiliary(libc::AT_SYSINFO_EHDR),
+        sampler: next as *const () as u64,
+    };
+    // SAFETY: by contract.
+    unsafe {
+        PLACES.set(places);
+        REAL.set(Real::look_up());
+    }
+}
+
+/// The functions; before start-up every one is missing.
+pub fn get() -> Option<&'static Real> {
+    REAL.get()
+}
+
+/// The places; all 0 before start-up.
+pub fn places() -> Places {
+    PLACES.get().copied().unwrap_or(Places { program: 0, loader: 0, vdso: 0, sampler: 0 })
+}

@@ -1,0 +1,186 @@
+//! Our signal stays ours and out of the application's sight: it can neither block it, nor handle it, nor wait
+//! for it. What it sets is remembered and shown to it again.
+
+use core::ffi::c_int;
+
+use crate::sync::Lock;
+use crate::{cpu, real, start};
+
+/// The sampling signal: a real-time one, so that SIGPROF stays the application's. Near the top of the range, which
+/// programs and the C library fill from the bottom.
+pub const SAMPLE: c_int = 61;
+
+/// What the application believes to have set for our signal.
+static SHADOW: Lock<Option<libc::sigaction>> = Lock::new(None);
+
+/// Installs the handler.
+pub fn install() -> bool {
+    let Some(real) = real::get().and_then(|r| r.sigaction) else { return false };
+    // SAFETY: a C structure for which zero is valid.
+    let mut action: libc::sigaction = unsafe { core::mem::zeroed() };
+    action.sa_sigaction = cpu::on_signal as *const () as usize;
+    action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
+    // SAFETY: fills a set of ours.
+    unsafe { libc::sigfillset(&raw mut action.sa_mask) };
+    // SAFETY: a complete action.
+    unsafe { real(SAMPLE, &raw const action, core::ptr::null_mut()) == 0 }
+}
+
+/// A copy of a signal set without our signal.
+///
+/// # Safety
+/// `set` is null or a valid set.
+unsafe fn without_ours(set: *const libc::sigset_t) -> Option<libc::sigset_t> {
+    // SAFETY: by contract.
+    let mut copy = *unsafe { set.as_ref() }?;
+    // SAFETY: a set of ours and a valid signal number.
+    unsafe { libc::sigdelset(&raw mut copy, SAMPLE) };
+    Some(copy)
+}
+
+fn pointer(set: &Option<libc::sigset_t>) -> *const libc::sigset_t {
+    set.as_ref().map_or(core::ptr::null(), |s| &raw const *s)
+}
+
+macro_rules! real {
+    ($field:ident, $missing:expr) => {{
+        start::ensure();
+        match real::get().and_then(|r| r.$field) {
+            Some(real) => real,
+            None => return $missing,
+        }
+    }};
+}
+
+/// Replaces the C library's function of this name.
+///
+/// # Safety
+/// As `sigaction`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sigaction(
+    signal: c_int,
+    new: *const libc::sigaction,
+    old: *mut libc::sigaction,
+) -> c_int {
+    let real = real!(sigaction, -1);
+    if signal != SAMPLE || !start::is_on() {
+        // SAFETY: the caller's arguments.
+        return unsafe { real(signal, new, old) };
+    }
+    let mut shadow = SHADOW.lock();
+    if !old.is_null() {
+        // SAFETY: the caller's place for the old action; zero is the default action.
+        unsafe { old.write(shadow.unwrap_or(core::mem::zeroed())) };
+    }
+    // SAFETY: null or the caller's action.
+    if let Some(new) = unsafe { new.as_ref() } {
+        *shadow = Some(*new);
+    }
+    0
+}
+
+/// Replaces the C library's function of this name.
+///
+/// # Safety
+/// As `signal`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn signal(signal: c_int, handler: libc::sighandler_t) -> libc::sighandler_t {
+    let real = real!(signal, libc::SIG_ERR);
+    if signal != SAMPLE || !start::is_on() {
+        // SAFETY: the caller's arguments.
+        return unsafe { real(signal, handler) };
+    }
+    // SAFETY: C structures for which zero is valid.
+    let (mut new, mut old): (libc::sigaction, libc::sigaction) = unsafe { core::mem::zeroed() };
+    new.sa_sigaction = handler;
+    // SAFETY: two structures of ours; only remembers.
+    unsafe { sigaction(SAMPLE, &raw const new, &raw mut old) };
+    old.sa_sigaction
+}
+
+macro_rules! mask {
+    ($name:ident) => {
+        /// Replaces the C library's function of this name.
+        ///
+        /// # Safety
+        /// As that function.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(
+            how: c_int,
+            set: *const libc::sigset_t,
+            old: *mut libc::sigset_t,
+        ) -> c_int {
+            let real = real!($name, libc::ENOSYS);
+            // Opening our signal is harmless, and an argument that is wrong stays the C library's to refuse.
+            let hides = start::is_on() && how != libc::SIG_UNBLOCK;
+            // SAFETY: null or the caller's set.
+            let copy = if hides { unsafe { without_ours(set) } } else { None };
+            let set = if copy.is_some() { pointer(&copy) } else { set };
+            // SAFETY: the caller's arguments, or a copy of them.
+            unsafe { real(how, set, old) }
+        }
+    };
+}
+
+mask!(sigprocmask);
+mask!(pthread_sigmask);
+
+/// Replaces the C library's function of this name.
+///
+/// # Safety
+/// As `sigwait`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sigwait(set: *const libc::sigset_t, signal: *mut c_int) -> c_int {
+    let real = real!(sigwait, libc::ENOSYS);
+    // SAFETY: the caller's arguments, with our signal out of the set.
+    unsafe {
+        let copy = without_ours(set);
+        real(pointer(&copy), signal)
+    }
+}
+
+/// Replaces the C library's function of this name.
+///
+/// # Safety
+/// As `sigwaitinfo`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sigwaitinfo(set: *const libc::sigset_t, info: *mut libc::siginfo_t) -> c_int {
+    let real = real!(sigwaitinfo, -1);
+    // SAFETY: the caller's arguments, with our signal out of the set.
+    unsafe {
+        let copy = without_ours(set);
+        real(pointer(&copy), info)
+    }
+}
+
+/// Replaces the C library's function of this name.
+///
+/// # Safety
+/// As `sigtimedwait`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sigtimedwait(
+    set: *const libc::sigset_t,
+    info: *mut libc::siginfo_t,
+    limit: *const libc::timespec,
+) -> c_int {
+    let real = real!(sigtimedwait, -1);
+    // SAFETY: the caller's arguments, with our signal out of the set.
+    unsafe {
+        let copy = without_ours(set);
+        real(pointer(&copy), info, limit)
+    }
+}
+
+/// Replaces the C library's function of this name.
+///
+/// # Safety
+/// As `signalfd`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn signalfd(fd: c_int, set: *const libc::sigset_t, flags: c_int) -> c_int {
+    let real = real!(signalfd, -1);
+    // SAFETY: the caller's arguments, with our signal out of the set.
+    unsafe {
+        let copy = without_ours(set);
+        real(fd, pointer(&copy), flags)
+    }
+}

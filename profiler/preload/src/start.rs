@@ -1,0 +1,109 @@
+//! Start-up, before `main`, and whether this process is measured.
+
+use core::ffi::{CStr, c_char};
+use core::fmt::Write;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use crate::memory::Stack;
+use crate::options::{Environment, Options};
+use crate::text::Text;
+use crate::{
+    cpu, earlier_image, file, identity, modules, process, raw, real, records, signals, thread, thread_create,
+};
+
+const UNSTARTED: u32 = 0;
+const STARTING: u32 = 1;
+const ON: u32 = 2;
+const OFF: u32 = 3;
+
+static STATE: AtomicU32 = AtomicU32::new(UNSTARTED);
+
+unsafe extern "C" {
+    static environ: *const *const c_char;
+}
+
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_LOAD: extern "C" fn() = ensure;
+
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static AT_EXIT: extern "C" fn() = process::end;
+
+/// Whether this process is measured. Signal context: yes.
+pub fn is_on() -> bool {
+    STATE.load(Ordering::Acquire) == ON
+}
+
+/// Ends measuring.
+pub fn turn_off() {
+    STATE.store(OFF, Ordering::SeqCst);
+}
+
+/// Starts, once. Constructors of other libraries may run before ours and call what we replace, so every
+/// replacement asks for this first.
+pub extern "C" fn ensure() {
+    if STATE.compare_exchange(UNSTARTED, STARTING, Ordering::AcqRel, Ordering::Acquire).is_err() {
+        return;
+    }
+    let on = start();
+    STATE.store(if on { ON } else { OFF }, Ordering::Release);
+    if on {
+        measure_main();
+    }
+}
+
+fn start() -> bool {
+    // SAFETY: once, guarded by the state.
+    unsafe { real::look_up() };
+    let known_library = real::get().is_some_and(|r| r.glibc_version.is_some());
+    // SAFETY: the environment as the C library has it, before the program could change it.
+    let environment = unsafe { Environment::new(environ) };
+    let Some(options) = Options::from_environment(environment).filter(|_| known_library) else {
+        return false;
+    };
+    // SAFETY: once.
+    unsafe { identity::collect(environment, options) };
+    let Some(who) = identity::get() else { return false };
+    let path = who.measurement_path();
+    if let Err(error) = file::create(path.as_c_str(), &options, 0) {
+        complain(path.as_c_str(), error);
+        return false;
+    }
+    // SAFETY: nothing else runs yet.
+    unsafe { records::begin() };
+    records::describe_process(who);
+    if !signals::install() {
+        return false;
+    }
+    thread_create::make_key();
+    process::watch_forks();
+    modules::refresh(true);
+    true
+}
+
+/// One line, because a user would otherwise look for a profile in vain.
+fn complain(path: &CStr, error: raw::Errno) {
+    let mut line = Text::<1400>::new();
+    line.push(b"falloff: failed to create ");
+    line.push(path.to_bytes());
+    let _ = writeln!(line, " (error {error}); this process runs without a profile");
+    raw::complain(line.as_bytes());
+}
+
+/// Begins measuring the thread that starts the process. The CPU time that loading took so far is booked as
+/// unsampled, so that the total stays the process's.
+fn measure_main() {
+    let Some(thread) = thread::allocate() else { return };
+    // The kernel put the program's file name at the very top of the stack.
+    // SAFETY: only reads what the kernel left.
+    let top = unsafe { libc::getauxval(libc::AT_EXECFN) } as usize;
+    let limit = raw::limit(libc::RLIMIT_STACK).min(1 << 46) as usize;
+    let stack = Stack::current(cpu::stack_pointer(), top, limit);
+    // SAFETY: fresh.
+    let thread = unsafe { &mut *thread };
+    let now = raw::thread_cpu_ns();
+    let booked = identity::get().map_or(0, |who| earlier_image::booked_ns(who, now));
+    thread.begin(stack, true, booked);
+    thread_create::remember(thread);
+}

@@ -1,0 +1,55 @@
+//! Signal context: yes
+//!
+//! How the walker reads the application's stack: through a trait, so that the one place that decides which addresses
+//! are safe is the caller's.
+
+/// Reads 64-bit words of the application's stacks.
+///
+/// The walker asks for any address that a frame's rules lead to, aligned or not; an implementation answers `None`
+/// unless all eight bytes are safe to read. Rules may look below the stack pointer, into the red zone
+/// ([`Arch::RED_ZONE`](crate::Arch::RED_ZONE)).
+pub trait Memory {
+    /// The word at `address`, or `None` if it must not be read.
+    fn read(&mut self, address: u64) -> Option<u64>;
+}
+
+/// A copy of a stretch of stack, lowest address first.
+#[derive(Clone, Copy, Debug)]
+pub struct StackCopy<'a> {
+    address: u64,
+    words: &'a [u64],
+}
+
+impl<'a> StackCopy<'a> {
+    /// `words` as they stood at `address`, which is a multiple of eight.
+    pub const fn new(address: u64, words: &'a [u64]) -> Self {
+        Self { address, words }
+    }
+}
+
+impl Memory for StackCopy<'_> {
+    #[inline]
+    fn read(&mut self, address: u64) -> Option<u64> {
+        let offset = address.checked_sub(self.address)?;
+        if offset & 7 != 0 {
+            return None;
+        }
+        self.words.get(usize::try_from(offset >> 3).ok()?).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_stay_inside() {
+        let mut stack = StackCopy::new(0x1000, &[1, 2]);
+        assert_eq!(stack.read(0x1000), Some(1));
+        assert_eq!(stack.read(0x1008), Some(2));
+        assert_eq!(stack.read(0x1010), None);
+        assert_eq!(stack.read(0x1004), None);
+        assert_eq!(stack.read(0xff8), None);
+        assert_eq!(stack.read(u64::MAX), None);
+    }
+}
