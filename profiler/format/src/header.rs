@@ -72,9 +72,18 @@ pub struct Header {
     pub untimed_threads: u32,
     /// Flags: [`FLAG_FORKED`].
     pub flags: u32,
+    /// How the process ended, written by the launcher: [`ENDED_BY_EXIT`], [`ENDED_BY_SIGNAL`], or 0 if not known.
+    pub ending: u32,
+    /// Exit code or signal number.
+    pub ending_value: u32,
     /// Zero; for later minors.
-    pub reserved: [u8; 80],
+    pub reserved: [u8; 72],
 }
+
+/// [`Header::ending`]: it exited with a code.
+pub const ENDED_BY_EXIT: u32 = 1;
+/// [`Header::ending`]: a signal killed it.
+pub const ENDED_BY_SIGNAL: u32 = 2;
 
 /// The process began by `fork` without `exec`; its CCT holds nothing of its parent's.
 pub const FLAG_FORKED: u32 = 1;

@@ -176,7 +176,10 @@ impl<'a> Measurement<'a> {
     pub fn records(&self) -> impl Iterator<Item = Result<Record<'a>, Error>> + use<'a> {
         self.chunks_of(chunk::Kind::Records).flat_map(|chunk| {
             let (chunk, error) = split(chunk);
-            chunk.into_iter().flat_map(|c| records_in(c.offset + CHUNK_HEADER_LEN as u64, c.payload)).chain(error)
+            chunk
+                .into_iter()
+                .flat_map(|c| records_in(c.offset + CHUNK_HEADER_LEN as u64, c.payload))
+                .chain(error)
         })
     }
 

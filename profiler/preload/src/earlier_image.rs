@@ -68,7 +68,7 @@ fn main_thread_ns(who: &Identity, name: &[u8]) -> Option<u64> {
     path.push(b"/");
     path.push(name);
     let fd = raw::open(path.as_c_str(), libc::O_RDONLY | libc::O_NOFOLLOW, 0).ok()?;
-    let length = raw::file_length(fd).unwrap_or(0) as usize;
+    let length = raw::file_length(fd).unwrap_or(0);
     let mapped = if length > 0 { raw::map_file(fd, 0, length) } else { None };
     raw::close(fd);
     // SAFETY: mapped for this length; the file's writer was this very process and is gone.

@@ -136,7 +136,9 @@ fn new_header(options: &Options, capacity: u64, flags: u32) -> Header {
         refused: 0,
         untimed_threads: 0,
         flags,
-        reserved: [0; 80],
+        ending: 0,
+        ending_value: 0,
+        reserved: [0; 72],
     }
 }
 

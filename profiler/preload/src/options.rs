@@ -10,6 +10,8 @@ pub const DIRECTORY: &[u8] = b"FALLOFF_MEASUREMENTS";
 pub const RATE: &[u8] = b"FALLOFF_RATE";
 /// Run that this process belongs to.
 pub const RUN_ID: &[u8] = b"FALLOFF_RUN_ID";
+/// Process id of the launcher, which speaks for the program that it started itself.
+const LAUNCHER: &[u8] = b"FALLOFF_LAUNCHER";
 /// `fallocate`: give the file its blocks at once instead of page by page, as on kernels before 5.14.
 const ALLOCATE: &[u8] = b"FALLOFF_ALLOCATE";
 
@@ -109,6 +111,8 @@ pub struct Options {
     pub rank: i32,
     /// Ranks of the job, or 0.
     pub ranks: i32,
+    /// Process id of the launcher, or 0.
+    pub launcher: u32,
     /// Allocate the file's blocks at the start.
     pub allocate: bool,
 }
@@ -122,6 +126,7 @@ impl Options {
             run_id: Text::new(),
             rank: falloff_format::header::NO_RANK,
             ranks: 0,
+            launcher: 0,
             allocate: false,
         }
     }
@@ -133,6 +138,8 @@ impl Options {
         options.rate = environment.get(RATE).and_then(decimal).filter(|r| *r > 0).unwrap_or(DEFAULT_RATE);
         options.run_id.push(environment.get(RUN_ID).unwrap_or(b""));
         options.allocate = environment.get(ALLOCATE) == Some(b"fallocate");
+        options.launcher =
+            environment.get(LAUNCHER).and_then(decimal).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
         let number =
             |name: &[u8]| environment.get(name).and_then(decimal).and_then(|n| i32::try_from(n).ok());
         if let Some((rank, size)) = LAUNCHERS.iter().find_map(|(rank, size)| Some((number(rank)?, size))) {

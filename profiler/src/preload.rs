@@ -1,0 +1,115 @@
+//! The preload, carried inside the binary and written out where the loader can load it from.
+
+use std::env;
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use nix::sys::statvfs::{FsFlags, statvfs};
+use nix::unistd::geteuid;
+use sha2::{Digest, Sha256};
+
+use crate::Error;
+
+/// The bytes of the preload.
+#[derive(Debug)]
+pub struct Preload {
+    bytes: &'static [u8],
+}
+
+impl Preload {
+    /// The preload with these bytes.
+    pub const fn new(bytes: &'static [u8]) -> Preload {
+        Preload { bytes }
+    }
+
+    /// Path of a file with these bytes, written if need be. The name holds their hash, so versions live side by side
+    /// and any number of processes may write it at once.
+    pub(crate) fn path(&self) -> Result<PathBuf, Error> {
+        let name = format!("libfalloff-{}.so", hex(&Sha256::digest(self.bytes)));
+        let mut tried = Vec::new();
+        for place in places() {
+            match self.in_place(&place, &name) {
+                Ok(path) => return Ok(path),
+                Err(reason) => tried.push(format!("{}: {reason}", place.display())),
+            }
+        }
+        Err(Error::NoPreloadPlace(tried.join("; ")))
+    }
+
+    fn in_place(&self, place: &Path, name: &str) -> io::Result<PathBuf> {
+        // The loader splits its list at blanks and colons.
+        if place.to_str().is_none_or(|p| !p.starts_with('/') || p.contains([' ', '\t', '\n', ':'])) {
+            return Err(io::Error::other("the loader cannot take such a path"));
+        }
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(place)?;
+        let owner = fs::symlink_metadata(place)?;
+        if !owner.is_dir() || owner.uid() != geteuid().as_raw() || owner.mode() & 0o022 != 0 {
+            return Err(io::Error::other("others may write there"));
+        }
+        if statvfs(place)?.flags().contains(FsFlags::ST_NOEXEC) {
+            return Err(io::Error::other("mounted noexec"));
+        }
+        let path = place.join(name);
+        if !self.is_at(&path) {
+            let temporary = place.join(format!(".{name}.{}", std::process::id()));
+            let _ = fs::remove_file(&temporary);
+            let mut file =
+                fs::OpenOptions::new().write(true).create_new(true).mode(0o500).open(&temporary)?;
+            file.write_all(self.bytes)?;
+            drop(file);
+            fs::rename(&temporary, &path)?;
+        }
+        Ok(path)
+    }
+
+    /// Whether the file is ours, whole, and nobody else's.
+    fn is_at(&self, path: &Path) -> bool {
+        let own = fs::symlink_metadata(path)
+            .is_ok_and(|m| m.is_file() && m.uid() == geteuid().as_raw() && m.mode() & 0o022 == 0);
+        own && fs::read(path).is_ok_and(|bytes| bytes == self.bytes)
+    }
+}
+
+/// Where the preload may be kept, best first: the user's cache, then places that exist on clusters without one.
+fn places() -> Vec<PathBuf> {
+    let user = geteuid();
+    let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
+    let home = env::var_os("HOME").map(|h| PathBuf::from(h).join(".cache"));
+    let shared = ["/dev/shm", "/tmp", "/var/tmp"].map(|p| PathBuf::from(p).join(format!("falloff-{user}")));
+    cache.or(home).map(|p| p.join("falloff")).into_iter().chain(shared).collect()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().take(16).map(|b| format!("{b:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writes_once_and_repairs() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("cache");
+        let preload = Preload::new(b"not really a library");
+        let path = preload.in_place(&place, "lib.so").unwrap();
+        let first = fs::metadata(&path).unwrap().ino();
+        preload.in_place(&place, "lib.so").unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().ino(), first);
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, "something else").unwrap();
+        preload.in_place(&place, "lib.so").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), preload.bytes);
+    }
+
+    #[test]
+    fn refuses_places_the_loader_cannot_take() {
+        let folder = tempfile::tempdir().unwrap();
+        let preload = Preload::new(b"x");
+        assert!(preload.in_place(&folder.path().join("with blank"), "lib.so").is_err());
+        assert!(preload.in_place(&folder.path().join("with:colon"), "lib.so").is_err());
+        assert!(preload.in_place(Path::new("relative"), "lib.so").is_err());
+    }
+}

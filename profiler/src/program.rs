@@ -1,0 +1,133 @@
+//! Finds the program and tells whether, and why not, it can be measured.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use nix::unistd::{AccessFlags, access, getegid, geteuid, getgid, getuid};
+
+use crate::Error;
+use crate::elf::Kind;
+
+const SET_USER_ID: u32 = 0o4000;
+const SET_GROUP_ID: u32 = 0o2000;
+/// Scripts whose interpreter is a script, as the kernel bounds it.
+const SCRIPTS_MAX: usize = 4;
+
+/// A program to run.
+#[derive(Debug)]
+pub(crate) struct Program {
+    /// Why there can be no profile, if there can be none.
+    pub(crate) obstacle: Option<String>,
+}
+
+impl Program {
+    /// Finds `name` as a shell would.
+    pub(crate) fn find(name: &OsStr) -> Result<Program, Error> {
+        let path = locate(name).ok_or_else(|| Error::NotFound(name.to_string_lossy().into_owned()))?;
+        let executable = fs::metadata(&path).and_then(|m| {
+            if m.is_dir() {
+                return Err(io::Error::from(io::ErrorKind::IsADirectory));
+            }
+            access(&path, AccessFlags::X_OK).map_err(io::Error::from)
+        });
+        executable.map_err(|source| Error::NotExecutable { path: path.clone(), source })?;
+        Ok(Program { obstacle: obstacle(&path) })
+    }
+}
+
+fn locate(name: &OsStr) -> Option<PathBuf> {
+    if Path::new(name).components().count() > 1 || name.as_encoded_bytes().contains(&b'/') {
+        return Some(PathBuf::from(name)).filter(|p| p.exists());
+    }
+    let places = env::var_os("PATH").unwrap_or_else(|| OsString::from("/bin:/usr/bin"));
+    let found =
+        |p: &PathBuf| fs::metadata(p).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0);
+    env::split_paths(&places).map(|place| place.join(name)).find(found)
+}
+
+/// Why the loader would not load a preload into this program.
+fn obstacle(path: &Path) -> Option<String> {
+    let mut path = path.to_owned();
+    for _ in 0..SCRIPTS_MAX {
+        let name = path.display();
+        if let Some(privilege) = privileges(&path) {
+            return Some(format!(
+                "{name} runs with other privileges ({privilege}), so the loader accepts no preload"
+            ));
+        }
+        match Kind::of(&path).ok()? {
+            Kind::Script(interpreter) => path = interpreter.into(),
+            Kind::Static => {
+                return Some(format!("{name} is statically linked, so no preload can be loaded into it"));
+            }
+            Kind::Go => {
+                return Some(format!("{name} is a Go program, whose runtime owns its stacks and signals"));
+            }
+            Kind::OtherLibrary(loader) => {
+                return Some(format!(
+                    "{name} uses another C library ({loader}); falloff measures glibc programs"
+                ));
+            }
+            Kind::OtherMachine => return Some(format!("{name} is built for another machine or word size")),
+            Kind::Dynamic | Kind::Unknown => return None,
+        }
+    }
+    None
+}
+
+/// Which privileges an executable file gives that this process does not have.
+fn privileges(path: &Path) -> Option<&'static str> {
+    let metadata = fs::metadata(path).ok()?;
+    let mode = metadata.mode();
+    if mode & SET_USER_ID != 0 && (metadata.uid() != getuid().as_raw() || getuid() != geteuid()) {
+        return Some("set-user-id");
+    }
+    if mode & SET_GROUP_ID != 0
+        && mode & 0o010 != 0
+        && (metadata.gid() != getgid().as_raw() || getgid() != getegid())
+    {
+        return Some("set-group-id");
+    }
+    if !geteuid().is_root() && has_capabilities(path) {
+        return Some("file capabilities");
+    }
+    None
+}
+
+fn has_capabilities(path: &Path) -> bool {
+    use std::os::unix::ffi::OsStrExt;
+    let Ok(path) = std::ffi::CString::new(path.as_os_str().as_bytes()) else { return false };
+    // SAFETY: two C strings; a null buffer of length 0 asks for the size only.
+    unsafe { libc::getxattr(path.as_ptr(), c"security.capability".as_ptr(), std::ptr::null_mut(), 0) > 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_and_judges() {
+        assert!(Program::find(OsStr::new("sh")).unwrap().obstacle.is_none());
+        assert!(matches!(Program::find(OsStr::new("no-such-program")), Err(Error::NotFound(_))));
+        assert!(matches!(Program::find(OsStr::new("./no-such-program")), Err(Error::NotFound(_))));
+        assert!(matches!(Program::find(OsStr::new("/tmp")), Err(Error::NotExecutable { .. })));
+    }
+
+    #[test]
+    fn set_user_id_of_somebody_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("program");
+        fs::copy("/proc/self/exe", &file).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o4755)).unwrap();
+        assert_eq!(privileges(&file), None, "one's own");
+        if getuid().is_root() {
+            std::os::unix::fs::chown(&file, Some(1), None).unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o4755)).unwrap();
+            assert_eq!(privileges(&file), Some("set-user-id"));
+        }
+    }
+}
