@@ -75,14 +75,15 @@ pub trait Arch {
     fn shape(row: &Described<'_, '_>) -> Shape;
 
     /// Reads the registers that a signal has interrupted from the signal frame at `sp`.
-    fn interrupted<M: Memory>(sp: u64, memory: &mut M) -> Option<Registers> {
-        let mut registers = Registers::unknown(memory.read(sp.checked_add(Self::SIGNAL_FRAME.pc)?)?);
+    fn interrupted<M: Memory>(sp: u64, memory: &mut M, registers: &mut Registers) -> Option<()> {
+        registers.forget_all();
+        registers.set_pc(memory.read(sp.checked_add(Self::SIGNAL_FRAME.pc)?)?);
         for (column, offset) in Self::SIGNAL_FRAME.registers {
             registers.set(*column, memory.read(sp.checked_add(*offset)?)?);
         }
         if !Self::LINKS {
             registers.set(Self::RETURN, registers.pc());
         }
-        Some(registers)
+        Some(())
     }
 }

@@ -11,6 +11,9 @@ use crate::module::{Location, Module};
 use crate::modules::Modules;
 use crate::registers::Registers;
 
+/// Longest stretch of code without descriptions that is taken for one function's surroundings, in bytes.
+const REACH: u64 = 1 << 20;
+
 /// The caller found for a frame without description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LeafStep {
@@ -18,16 +21,17 @@ pub(crate) struct LeafStep {
     pub(crate) sp: u64,
     /// The caller's frame pointer if it differs from the leaf's.
     pub(crate) fp: Option<u64>,
-    /// Whether the call's target shows that the leaf was called there. If not, the call was indirect and the next frame
-    /// has to bear it out, see [`is_called_from`].
+    /// Whether the call's target shows that the leaf was called there. If not, the call named no target and the next
+    /// frame has to bear it out, see [`is_called_from`].
     pub(crate) proved: bool,
 }
 
 impl LeafStep {
     /// The caller's registers. A function that has not touched its stack has not touched what it would have to save
     /// there either; of one with a frame, only the frame pointer can be told.
-    pub(crate) fn apply<A: Arch>(&self, registers: &Registers) -> Registers {
-        let mut caller = Registers::unknown(self.pc);
+    pub(crate) fn apply<A: Arch>(&self, registers: &Registers, caller: &mut Registers) {
+        caller.forget_all();
+        caller.set_pc(self.pc);
         if self.fp.is_none() {
             let kept = (0..A::COLUMNS).filter(|column| A::CALLEE_SAVED >> column & 1 != 0);
             for column in kept {
@@ -43,7 +47,6 @@ impl LeafStep {
         if !A::LINKS {
             caller.set(A::RETURN, self.pc);
         }
-        caller
     }
 }
 
@@ -99,9 +102,10 @@ enum Evidence {
 fn evidence<A: Arch, S: Modules>(address: u64, reach: &Range<u64>, modules: &S) -> Evidence {
     let Some(module) = modules.find(address.wrapping_sub(1)) else { return Evidence::None };
     let call = A::call_before(&module.code, address);
-    let reaches = |target| reach.contains(&target) || is_stub::<A>(&module, target);
     match call.direct {
-        Some(target) if reaches(target) => Evidence::Target,
+        Some(target) if reach.contains(&target) => Evidence::Target,
+        // The entry of a linkage table is as good as an indirect call: it may lead anywhere.
+        Some(target) if is_stub::<A>(&module, target) => Evidence::Indirect,
         _ if call.indirect => Evidence::Indirect,
         _ => Evidence::None,
     }
@@ -111,9 +115,11 @@ fn is_stub<A: Arch>(module: &Module<'_>, target: u64) -> bool {
     module.contains(target) && A::is_jump_stub(&module.code, target)
 }
 
-/// The addresses that a call into the function at `pc` can have had as target: those before it that no description
-/// covers either.
+/// The addresses that a call into the function at `pc` can have had as target: those closely before it that no
+/// description covers either. In a module that describes nothing, that is only the function's first address.
 fn reach<S: Modules>(pc: u64, modules: &S) -> Range<u64> {
-    let start = modules.find(pc).and_then(|module| Some(module.locate(pc).ok()?.gap.start));
-    start.unwrap_or(pc)..pc.saturating_add(1)
+    let module = modules.find(pc).filter(Module::has_tables);
+    let gap = module.and_then(|module| module.locate(pc).ok()).map(|location| location.gap);
+    let start = gap.map_or(pc, |gap| gap.start.max(pc.saturating_sub(REACH)));
+    start..pc.saturating_add(1)
 }

@@ -31,6 +31,8 @@ mod cursor;
 mod entry;
 mod error;
 mod expression;
+mod fast;
+mod full;
 mod header;
 pub mod index;
 mod interpreter;

@@ -90,6 +90,9 @@ pub struct Module<'a> {
     pub code: Section<'a>,
     /// The unwind tables.
     pub tables: Tables<'a>,
+    /// Whether tables and code must not be read just now, because the module may be going away. Rules that are already
+    /// cached stay good: code that is on a stack is still there.
+    pub closed: bool,
 }
 
 /// What the tables say of an address.
@@ -108,9 +111,15 @@ impl<'a> Module<'a> {
         self.start <= pc && pc < self.end
     }
 
+    /// Whether there are any frame descriptions.
+    pub(crate) fn has_tables(&self) -> bool {
+        !matches!(self.tables.0, Source::None)
+    }
+
     /// Finds the frame description of `pc`, or the gap it lies in.
     pub(crate) fn locate(&self, pc: u64) -> Result<Location<'a>, TableError> {
         let (frames, candidate) = match &self.tables.0 {
+            _ if self.closed => return Ok(Location { fde: None, gap: self.start..self.end }),
             Source::None => return Ok(Location { fde: None, gap: self.start..self.end }),
             Source::Header { header, frames } => {
                 let candidate = header.find(pc).ok_or(TableError::OutOfBounds)?;

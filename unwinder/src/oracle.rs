@@ -277,14 +277,17 @@ fn values_equal_the_oracles() {
                 Shape::Signal => {
                     kinds[1] += 1;
                     assert!(signal);
-                    let caller = X86_64::interrupted(sp, &mut RandomMemory).unwrap();
+                    let mut caller = Registers::unknown(0);
+                    X86_64::interrupted(sp, &mut RandomMemory, &mut caller).unwrap();
                     [caller.get(X86_64::SP), caller.get(X86_64::FP), Some(caller.pc())].map(Option::unwrap)
                 }
                 Shape::Slow => {
                     kinds[2] += 1;
                     let fde = module.locate(pc).unwrap().fde.unwrap();
-                    let caller = restore::caller::<X86_64, _>(&fde, pc, &registers, &mut RandomMemory);
-                    let caller = caller.unwrap().unwrap();
+                    let mut caller = Registers::unknown(0);
+                    let found =
+                        restore::caller::<X86_64, _>(&fde, pc, &registers, &mut RandomMemory, &mut caller);
+                    assert_eq!(found, Ok(true));
                     [caller.get(X86_64::SP), caller.get(X86_64::FP), Some(caller.pc())].map(Option::unwrap)
                 }
                 _ => {

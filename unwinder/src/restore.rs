@@ -53,7 +53,7 @@ pub(crate) fn caller<A: Arch, M: Memory>(
         // The call has overwritten it.
         caller.forget(A::RETURN);
     }
-    Ok(Some(restored))
+    Ok(true)
 }
 
 struct Frame<'r, 'f, 'a, M> {

@@ -22,6 +22,8 @@ pub struct Frame {
     pub module: u32,
 }
 
+const _: () = assert!(size_of::<Frame>() == 16);
+
 /// Why a walk ended. Everything but [`Root`](Self::Root) makes it a partial unwind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
@@ -65,6 +67,6 @@ pub fn walk<A: Arch, S: Modules, M: Memory>(
     match walker.fast::<A>(registers) {
         Some(walk) => walk,
         // An outer frame needs a register that only the whole register file, carried from the start, can give.
-        None => walker.full::<A>(*registers),
+        None => walker.full::<A>(registers),
     }
 }

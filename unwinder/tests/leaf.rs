@@ -85,6 +85,17 @@ fn direct_call() {
     assert_eq!((path.len(), end), (1, End::NoCfi));
 }
 
+/// Where nothing is described, a call leads to the function's first address and no other.
+#[test]
+fn module_without_tables() {
+    let (at, bytes) = call(0x40, GAP + 0x20);
+    let program = Program::new(&[(at, &bytes)]);
+    let module = Module { tables: Tables::NONE, ..program.module() };
+    let walk = |pc| run::<X86_64>(module, &registers(CODE + pc, 0), &[CODE + 0x40]);
+    assert_eq!(walk(GAP + 0x20), (vec![GAP + 0x20, 0x3f], End::NoCfi));
+    assert_eq!(walk(GAP + 0x21), (vec![GAP + 0x21], End::NoCfi));
+}
+
 /// An old return address in stack memory that the assembly has reserved: its call went somewhere else.
 #[test]
 fn stale_return_address() {
@@ -97,8 +108,12 @@ fn stale_return_address() {
 fn through_a_linkage_table() {
     let (at, bytes) = call(0x40, 0x1800);
     for stub in [&[0xff, 0x25, 0, 0, 0, 0][..], &[0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25]] {
-        let program = Program::new(&[(at, &bytes), (0x1800, stub)]);
+        let (next_at, next) = call(0x110, 0);
+        let program = Program::new(&[(at, &bytes), (0x1800, stub), (next_at, &next)]);
         assert_eq!(x86_64(&program, GAP + 0x30, 0, &[CODE + 0x40, 0, CODE + 0x110]).1, End::Root);
+        // The entry may lead anywhere, so the next frame has to fit: it does not.
+        let stale = x86_64(&program, GAP + 0x30, 0, &[CODE + 0x40, 0, CODE + 0x240]);
+        assert_eq!(stale, (vec![GAP + 0x30], End::NoCfi));
     }
 }
 
@@ -201,7 +216,8 @@ fn aarch64_leaf() {
     let path = (vec![GAP + 0x30, 0x3f, 0x10f], End::Root);
     assert_eq!(link(&[(0x3c, bl(0x3c, GAP + 0x20))]), path);
     assert_eq!(link(&[(0x3c, bl(0x3c, GAP + 0x40))]).1, End::NoCfi);
-    assert_eq!(link(&[(0x3c, bl(0x3c, 0x1800)), (0x1800, 0x9000_0010)]), path, "through a stub");
+    let stub = (0x1800, 0x9000_0010);
+    assert_eq!(link(&[(0x3c, bl(0x3c, 0x1800)), stub, (0x10c, bl(0x10c, 0))]), path, "through a stub");
     assert_eq!(link(&[(0x3c, 0xd63f_0100), (0x10c, bl(0x10c, 0))]), path, "blr");
     assert_eq!(link(&[(0x3c, 0xd73f_0911), (0x10c, bl(0x10c, 0))]), path, "blraa");
     assert_eq!(link(&[(0x3c, 0xd63f_0100)]).1, End::NoCfi, "its own call does not fit");

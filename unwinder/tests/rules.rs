@@ -404,3 +404,25 @@ fn ends() {
     assert_eq!((frames.len(), end), (1, End::BadRead));
     assert_eq!(frames[0], Frame { pc: CODE, module: 7 });
 }
+
+/// A module that may be going away is followed by what is cached of it, and by nothing else.
+#[test]
+fn closed_modules_are_not_looked_into() {
+    let sections = eh_frame(&[function(0, table::x86_64(), &[])]);
+    let open = module(tables(&sections), &[]);
+    let closed = Module { closed: true, ..open };
+    let memory = support::cache_memory();
+    let cache = Cache::new(&memory).unwrap();
+    let stack = [CODE + 0x20, 0];
+    let walked = |module: Module<'_>| {
+        let modules = [module];
+        let list = ModuleList::new(&modules).unwrap();
+        let mut frames = [Frame::default(); 4];
+        let mut stack = StackCopy::new(SP, &stack);
+        walk::<X86_64, _, _>(&x86_64(CODE + 0x10), &list, &cache, &mut stack, &mut frames)
+    };
+    assert_eq!(walked(closed), Walk { depth: 1, end: End::NoCfi });
+    let followed = walked(open);
+    assert_eq!(followed.depth, 2);
+    assert_eq!(walked(closed), followed, "by the cached rules, and the refusal was not cached");
+}

@@ -3,7 +3,7 @@
 //! A thread's own stack is known from its top, where the thread began, down to the lowest address that was seen in
 //! use. Other stacks (signal stacks, fibres) are copied page by page by the kernel, which fails instead of faulting.
 
-use unwinder::Memory;
+use unwinder::{Arch, Memory, Native};
 
 use crate::raw;
 
@@ -101,7 +101,8 @@ impl<'a> Stacks<'a> {
     /// For a walk that begins at `sp` of a thread with this stack.
     pub fn new(stack: &mut Stack, copies: &'a mut Copies, sp: usize) -> Stacks<'a> {
         copies.clear();
-        stack.reaches(sp);
+        // Code may use a little below its stack pointer.
+        let _ = stack.reaches(sp - Native::RED_ZONE as usize) || stack.reaches(sp);
         Stacks { own: *stack, copies, pid: raw::getpid() }
     }
 }

@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use falloff_format::Pseudo;
 use falloff_format::node::{Frame as FormatFrame, UNLISTED_MODULE};
 use falloff_format::records::{MODULE_EXECUTABLE, MODULE_LOADER, MODULE_SAMPLER, MODULE_VDSO};
-use unwinder::{CACHE_LENGTH, Cache, Frame, Module, Modules};
+use unwinder::{CACHE_LENGTH, Cache, Frame, Module, Modules, Section};
 
 use crate::frame_index::{self, FrameIndex};
 use crate::object::Object;
@@ -162,10 +162,10 @@ impl Modules for View<'_> {
             None if self.restricted => return None,
             None => self.discover(pc)?,
         };
-        if self.restricted && !entry.permanent {
-            return None;
-        }
         let mut module = entry.object.module;
+        if self.restricted && !entry.permanent {
+            (module.closed, module.code) = (true, Section::default());
+        }
         if let Some(frames) = entry.frames.filter(|f| f.covers(pc) || !entry.object.has_header) {
             module.tables = frames.tables;
         }

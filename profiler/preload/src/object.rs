@@ -83,6 +83,7 @@ impl Object {
             is_loader: flags & records::MODULE_LOADER != 0,
             code: code.unwrap_or_default(),
             tables: tables.unwrap_or(Tables::NONE),
+            closed: false,
         };
         Some(Object { bias, module, build_id, flags, has_header: tables.is_some() })
     }

@@ -1,0 +1,132 @@
+//! Signal context: yes
+//!
+//! The usual way to walk: by compact rules, with three registers.
+
+use crate::arch::Arch;
+use crate::cursor::{Cursor, Origin};
+use crate::expression::Fault;
+use crate::memory::Memory;
+use crate::modules::Modules;
+use crate::registers::Registers;
+use crate::restore;
+use crate::rule::Shape;
+use crate::walk::{End, Walk};
+use crate::walker::Walker;
+
+/// Why a step leads nowhere.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Halt {
+    /// The walk ends here.
+    End(End),
+    /// The walk has to begin again with all registers.
+    Restart,
+}
+
+impl From<End> for Halt {
+    fn from(end: End) -> Self {
+        Self::End(end)
+    }
+}
+
+impl<S: Modules, M: Memory> Walker<'_, S, M> {
+    /// Walks by compact rules; `None` if the walk has to begin again with all registers.
+    pub(crate) fn fast<A: Arch>(&mut self, registers: &Registers) -> Option<Walk> {
+        let (Some(sp), Some(fp)) = (registers.get(A::SP), registers.get(A::FP)) else {
+            return Some(Walk { depth: 0, end: End::Unsupported });
+        };
+        let mut cursor = Cursor { pc: registers.pc(), sp, fp, origin: Origin::Given };
+        loop {
+            match self.fast_step::<A>(&cursor, registers) {
+                Ok(caller) => cursor = caller,
+                Err(Halt::End(end)) => return Some(self.finish(end)),
+                Err(Halt::Restart) => return None,
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn fast_step<A: Arch>(&mut self, cursor: &Cursor, given: &Registers) -> Result<Cursor, Halt> {
+        let lookup = cursor.lookup();
+        self.enter(lookup)?;
+        let shape = self.shape::<A>(lookup);
+        let caller = match shape {
+            Shape::Stack { .. }
+            | Shape::Frame { .. }
+            | Shape::Realigned { .. }
+            | Shape::Stub { .. }
+            | Shape::LinkSaved { .. } => cursor.step::<A, M>(shape, self.memory)?,
+            _ => self.rare_step::<A>(cursor, given, shape)?,
+        };
+        // A handler may run on another stack than the code it has interrupted.
+        if caller.origin == Origin::Call && !cursor.advances_to::<A>(&caller) {
+            return Err(Halt::End(End::NotAdvancing));
+        }
+        self.check::<A>(cursor.pc, caller.pc)?;
+        Ok(caller)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn rare_step<A: Arch>(
+        &mut self,
+        cursor: &Cursor,
+        given: &Registers,
+        shape: Shape,
+    ) -> Result<Cursor, Halt> {
+        match shape {
+            Shape::Link { cfa } => {
+                let link = self.link::<A>(cursor, given)?.ok_or(End::Unsupported)?;
+                let sp = cursor.sp.wrapping_add(cfa);
+                Ok(Cursor { pc: A::strip(link), sp, origin: Origin::Call, ..*cursor })
+            }
+            Shape::Signal => {
+                let mut registers = Registers::unknown(0);
+                A::interrupted(cursor.sp, self.memory, &mut registers).ok_or(End::BadRead)?;
+                cursor_of::<A>(&registers, Origin::Signal(cursor.sp))
+            }
+            Shape::Root => Err(Halt::End(End::Root)),
+            Shape::NoCfi if cursor.origin != Origin::Call => {
+                let link = self.link::<A>(cursor, given)?;
+                let step = self.leaf::<A>(cursor, link)?;
+                let fp = step.fp.unwrap_or(cursor.fp);
+                Ok(Cursor { pc: step.pc, sp: step.sp, fp, origin: Origin::Call })
+            }
+            Shape::NoCfi => Err(Halt::End(self.no_rule())),
+            Shape::Slow => self.slow_step::<A>(cursor, given),
+            _ => Err(Halt::End(End::Unsupported)),
+        }
+    }
+
+    /// A step by the rules themselves, with the registers that are at hand.
+    #[inline(never)]
+    fn slow_step<A: Arch>(&mut self, cursor: &Cursor, given: &Registers) -> Result<Cursor, Halt> {
+        let lookup = cursor.lookup();
+        let (mut registers, mut caller) = (Registers::unknown(0), Registers::unknown(0));
+        self.registers::<A>(cursor, given, &mut registers)?;
+        let fde = self.fde(lookup)?;
+        if fde.cie.signal {
+            // All registers of the interrupted frame are needed, and they do not stand where they usually do.
+            return Err(Halt::Restart);
+        }
+        match restore::caller::<A, M>(&fde, lookup, &registers, self.memory, &mut caller) {
+            Ok(true) => cursor_of::<A>(&caller, Origin::Call),
+            Ok(false) => Err(Halt::End(End::Root)),
+            Err(Fault::Register) if cursor.origin == Origin::Call => Err(Halt::Restart),
+            Err(fault) => Err(Halt::End(fault.into())),
+        }
+    }
+
+    /// The link register of the frame at `cursor`, if it is known.
+    fn link<A: Arch>(&mut self, cursor: &Cursor, given: &Registers) -> Result<Option<u64>, End> {
+        let mut registers = Registers::unknown(0);
+        self.registers::<A>(cursor, given, &mut registers)?;
+        Ok(registers.get(A::RETURN))
+    }
+}
+
+fn cursor_of<A: Arch>(registers: &Registers, origin: Origin) -> Result<Cursor, Halt> {
+    match (registers.get(A::SP), registers.get(A::FP)) {
+        (Some(sp), Some(fp)) => Ok(Cursor { pc: registers.pc(), sp, fp, origin }),
+        _ => Err(Halt::Restart),
+    }
+}

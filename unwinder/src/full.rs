@@ -1,0 +1,75 @@
+//! Signal context: yes
+//!
+//! The exact but slow way to walk: by all rules of every frame, with all registers.
+
+use core::mem;
+
+use crate::arch::Arch;
+use crate::cursor::{Cursor, Origin};
+use crate::memory::Memory;
+use crate::modules::Modules;
+use crate::registers::Registers;
+use crate::restore;
+use crate::rule::Shape;
+use crate::walk::{End, Walk};
+use crate::walker::Walker;
+
+impl<S: Modules, M: Memory> Walker<'_, S, M> {
+    /// Walks by all rules of every frame, carrying all registers.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn full<A: Arch>(&mut self, given: &Registers) -> Walk {
+        self.reset();
+        let (mut registers, mut caller) = (*given, Registers::unknown(0));
+        let mut interrupted = true;
+        loop {
+            match self.full_step::<A>(&registers, interrupted, &mut caller) {
+                Ok(by_signal) => interrupted = by_signal,
+                Err(end) => return self.finish(end),
+            }
+            mem::swap(&mut registers, &mut caller);
+        }
+    }
+
+    /// Finds all registers of the caller, and says whether a signal has interrupted it.
+    fn full_step<A: Arch>(
+        &mut self,
+        registers: &Registers,
+        interrupted: bool,
+        caller: &mut Registers,
+    ) -> Result<bool, End> {
+        let origin = if interrupted { Origin::Given } else { Origin::Call };
+        let sp = registers.get(A::SP).ok_or(End::Unsupported)?;
+        let cursor = Cursor { pc: registers.pc(), sp, fp: registers.get(A::FP).unwrap_or(0), origin };
+        let lookup = cursor.lookup();
+        self.enter(lookup)?;
+        let by_signal = match self.shape::<A>(lookup) {
+            Shape::Root => return Err(End::Root),
+            Shape::Signal => {
+                A::interrupted(sp, self.memory, caller).ok_or(End::BadRead)?;
+                true
+            }
+            Shape::NoCfi if interrupted => {
+                let step = self.leaf::<A>(&cursor, registers.get(A::RETURN))?;
+                step.apply::<A>(registers, caller);
+                false
+            }
+            Shape::NoCfi => return Err(self.no_rule()),
+            Shape::Unsupported => return Err(End::Unsupported),
+            _ => {
+                let fde = self.fde(lookup)?;
+                if !restore::caller::<A, M>(&fde, lookup, registers, self.memory, caller)? {
+                    return Err(End::Root);
+                }
+                fde.cie.signal
+            }
+        };
+        let sp = caller.get(A::SP).ok_or(End::Unsupported)?;
+        let next = Cursor { pc: caller.pc(), sp, fp: 0, origin: Origin::Call };
+        if !by_signal && !cursor.advances_to::<A>(&next) {
+            return Err(End::NotAdvancing);
+        }
+        self.check::<A>(cursor.pc, next.pc)?;
+        Ok(by_signal)
+    }
+}
