@@ -25,14 +25,25 @@ pub fn booked_ns(who: &Identity, now_ns: u64) -> u64 {
     mine.push(b"-");
     mine.push_file_safe(who.host.as_bytes());
     let _ = write!(mine, "-{}-", raw::getpid());
-    let mut booked = 0;
+    // The rest of a name begins with the time, in hexadecimal of one length: the latest is the greatest.
+    let mut latest = Text::<256>::new();
+    let mut latest_time = 0;
     for_each_name(who, |name| {
-        let ours = name.windows(mine.as_bytes().len()).any(|w| w == mine.as_bytes());
-        if let Some(earlier) = ours.then(|| main_thread_ns(who, name)).flatten().filter(|ns| *ns <= now_ns) {
-            booked = booked.max(earlier);
+        let length = mine.as_bytes().len();
+        let at = name.windows(length).position(|w| w == mine.as_bytes()).map(|at| at + length);
+        let time =
+            at.and_then(|at| name.get(at..)?.split(|b| *b == b'-').next()).and_then(hexadecimal).unwrap_or(0);
+        if time > latest_time {
+            latest_time = time;
+            latest = Text::new();
+            latest.push(name);
         }
     });
-    booked
+    main_thread_ns(who, latest.as_bytes()).filter(|ns| *ns <= now_ns).unwrap_or(0)
+}
+
+fn hexadecimal(text: &[u8]) -> Option<u64> {
+    u64::from_str_radix(core::str::from_utf8(text).ok()?, 16).ok()
 }
 
 fn for_each_name(who: &Identity, mut see: impl FnMut(&[u8])) {

@@ -11,8 +11,10 @@ use crate::raw;
 const PAGE: u64 = 4096;
 const SHF_COMPRESSED: u64 = 1 << 11;
 const SHT_NOBITS: u32 = 8;
-/// Section headers that are looked at.
-const SECTIONS_MAX: usize = 128;
+/// Section headers that a file may have to be looked at.
+const SECTIONS_MAX: usize = 256;
+/// Room for them and their names.
+const SCRATCH: usize = 32 << 10;
 
 /// An index of frame descriptions and what they cover.
 #[derive(Clone, Copy)]
@@ -48,41 +50,45 @@ struct Sections {
     eh_frame: Option<libc::Elf64_Shdr>,
 }
 
+/// Reads the section headers and their names: three reads a file.
 fn sections(fd: i32) -> Option<Sections> {
-    // SAFETY: for the four calls: plain C structures of integers, for which any bytes are valid.
-    let header: libc::Elf64_Ehdr = unsafe { read(fd, 0) }?;
-    let size = size_of::<libc::Elf64_Shdr>() as u64;
-    if !header.e_ident.starts_with(b"\x7fELF") || u64::from(header.e_shentsize) != size {
-        return None;
-    }
-    // SAFETY: as above.
-    let at = |i: u64| unsafe { read::<libc::Elf64_Shdr>(fd, header.e_shoff.checked_add(i * size)?) };
-    let names = at(header.e_shstrndx.into())?;
-    let mut found = Sections { debug_frame: None, eh_frame: None };
-    for i in 1..usize::from(header.e_shnum).min(SECTIONS_MAX) {
-        let Some(section) = at(i as u64) else { break };
-        if section.sh_type == SHT_NOBITS || section.sh_flags & SHF_COMPRESSED != 0 {
-            continue;
-        }
-        // SAFETY: as above.
-        match unsafe { read::<[u8; 13]>(fd, names.sh_offset.checked_add(section.sh_name.into())?) } {
-            Some(name) if name == *b".debug_frame\0" => found.debug_frame = Some(section),
-            Some(name) if name.starts_with(b".eh_frame\0") => found.eh_frame = Some(section),
-            _ => {}
-        }
-    }
-    Some(found)
+    let scratch = raw::map_private(SCRATCH)?;
+    // SAFETY: mapped just now with this length, used here only.
+    let buffer = unsafe { core::slice::from_raw_parts_mut(scratch, SCRATCH) };
+    let found = look_for_sections(fd, buffer);
+    // SAFETY: the buffer is used no more.
+    unsafe { raw::unmap(scratch, SCRATCH) };
+    found
 }
 
-/// # Safety
-/// Any bytes are a valid `T`.
-unsafe fn read<T>(fd: i32, offset: u64) -> Option<T> {
-    let mut value = core::mem::MaybeUninit::<T>::zeroed();
-    // SAFETY: zeroed bytes of exactly this length.
-    let bytes = unsafe { core::slice::from_raw_parts_mut(value.as_mut_ptr().cast::<u8>(), size_of::<T>()) };
-    (raw::pread(fd, bytes, offset).ok()? == size_of::<T>()).then_some(())?;
-    // SAFETY: initialised, and any bytes are valid by contract.
-    Some(unsafe { value.assume_init() })
+fn look_for_sections(fd: i32, buffer: &mut [u8]) -> Option<Sections> {
+    let (table, names) = buffer.split_at_mut_checked(SECTIONS_MAX * size_of::<libc::Elf64_Shdr>())?;
+    let filled = raw::pread(fd, table.get_mut(..size_of::<libc::Elf64_Ehdr>())?, 0).ok()?;
+    // SAFETY: a C structure of integers at the start of a page, for which any bytes are valid.
+    let header = unsafe { table.as_ptr().cast::<libc::Elf64_Ehdr>().read() };
+    let sane = filled == size_of::<libc::Elf64_Ehdr>()
+        && header.e_ident.starts_with(b"\x7fELF")
+        && usize::from(header.e_shentsize) == size_of::<libc::Elf64_Shdr>()
+        && usize::from(header.e_shnum) <= SECTIONS_MAX;
+    let length = usize::from(header.e_shnum) * size_of::<libc::Elf64_Shdr>();
+    if !sane || raw::pread(fd, table.get_mut(..length)?, header.e_shoff).ok()? != length {
+        return None;
+    }
+    // SAFETY: as above, `e_shnum` of them, which were read.
+    let table = unsafe {
+        core::slice::from_raw_parts(table.as_ptr().cast::<libc::Elf64_Shdr>(), header.e_shnum.into())
+    };
+    let strings = table.get(usize::from(header.e_shstrndx))?;
+    let length = usize::try_from(strings.sh_size).ok()?.min(names.len());
+    let filled = raw::pread(fd, names.get_mut(..length)?, strings.sh_offset).ok()?;
+    let named = |wanted: &[u8]| {
+        let usable = |s: &&libc::Elf64_Shdr| s.sh_type != SHT_NOBITS && s.sh_flags & SHF_COMPRESSED == 0;
+        let name = |s: &libc::Elf64_Shdr| {
+            names.get(s.sh_name as usize..filled).is_some_and(|n| n.starts_with(wanted))
+        };
+        table.iter().filter(usable).find(|s| name(s)).copied()
+    };
+    Some(Sections { debug_frame: named(b".debug_frame\0"), eh_frame: named(b".eh_frame\0") })
 }
 
 /// Maps the section from the file; its addresses are those of the file, so the load bias is added.

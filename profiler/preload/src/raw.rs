@@ -151,10 +151,13 @@ pub fn map_private(length: usize) -> Option<*mut u8> {
         .map(|p| p as *mut u8)
 }
 
-/// A shared, writable mapping of a file's first bytes.
+/// A shared, writable mapping of a file's first bytes, whose pages come one by one: a first touch that reads ahead
+/// in a large hole costs milliseconds.
 pub fn map_shared(fd: c_int, length: u64) -> Result<*mut u8, Errno> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
-    call!(libc::SYS_mmap, 0, length, protection, libc::MAP_SHARED, fd, 0).map(|p| p as *mut u8)
+    let start = call!(libc::SYS_mmap, 0, length, protection, libc::MAP_SHARED, fd, 0)?;
+    let _ = call!(libc::SYS_madvise, start, length, libc::MADV_RANDOM);
+    Ok(start as *mut u8)
 }
 
 /// A private, read-only mapping of part of a file; `offset` is a multiple of the page size.

@@ -46,43 +46,45 @@ pub extern "C" fn ensure() {
     if STATE.compare_exchange(UNSTARTED, STARTING, Ordering::AcqRel, Ordering::Acquire).is_err() {
         return;
     }
-    let on = start();
-    STATE.store(if on { ON } else { OFF }, Ordering::Release);
-    if on {
-        measure_main();
+    let booked_ns = start();
+    STATE.store(if booked_ns.is_some() { ON } else { OFF }, Ordering::Release);
+    if let Some(booked_ns) = booked_ns {
+        measure_main(booked_ns);
     }
 }
 
-fn start() -> bool {
+/// Prepares everything; gives the CPU time of the calling thread that is accounted for already. `None`: this process is
+/// not measured.
+fn start() -> Option<u64> {
     // SAFETY: once, guarded by the state.
     unsafe { real::look_up() };
     let known_library = real::get().is_some_and(|r| r.glibc_version.is_some());
     // SAFETY: the environment as the C library has it, before the program could change it.
     let environment = unsafe { Environment::new(environ) };
-    let Some(options) = Options::from_environment(environment).filter(|_| known_library) else {
-        return false;
-    };
+    let options = Options::from_environment(environment).filter(|_| known_library)?;
     // SAFETY: once.
     unsafe { identity::collect(environment, options) };
-    let Some(who) = identity::get() else { return false };
+    let who = identity::get()?;
+    // Asked before our own file is there.
+    let booked_ns = earlier_image::booked_ns(who, raw::thread_cpu_ns());
     let path = who.measurement_path();
     if let Err(error) = file::create(path.as_c_str(), &options, 0) {
         // Where the program is the launcher's own child, the launcher says it.
         if options.launcher != raw::getppid() {
             complain(path.as_c_str(), error);
         }
-        return false;
+        return None;
     }
     // SAFETY: nothing else runs yet.
     unsafe { records::begin() };
     records::describe_process(who);
     if !signals::install() {
-        return false;
+        return None;
     }
     thread_create::make_key();
     process::watch_forks();
     modules::refresh(true);
-    true
+    Some(booked_ns)
 }
 
 /// One line, because a user would otherwise look for a profile in vain.
@@ -96,7 +98,7 @@ fn complain(path: &CStr, error: raw::Errno) {
 
 /// Begins measuring the thread that starts the process. The CPU time that loading took so far is booked as
 /// unsampled, so that the total stays the process's.
-fn measure_main() {
+fn measure_main(booked_ns: u64) {
     let Some(thread) = thread::allocate() else { return };
     // The kernel put the program's file name at the very top of the stack.
     // SAFETY: only reads what the kernel left.
@@ -105,8 +107,6 @@ fn measure_main() {
     let stack = Stack::current(cpu::stack_pointer(), top, limit);
     // SAFETY: fresh.
     let thread = unsafe { &mut *thread };
-    let now = raw::thread_cpu_ns();
-    let booked = identity::get().map_or(0, |who| earlier_image::booked_ns(who, now));
-    thread.begin(stack, true, booked);
+    thread.begin(stack, true, booked_ns);
     thread_create::remember(thread);
 }
