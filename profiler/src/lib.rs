@@ -20,6 +20,6 @@ mod startup;
 pub use ending::Ending;
 pub use error::Error;
 pub use preload::Preload;
-pub use run::{RunOptions, run};
+pub use run::{RunOptions, is_one_of_many, run};
 pub use run_dir::{MEASUREMENTS, RUN_FILE};
 pub use run_id::{RUN_ID_VARIABLE, fresh as fresh_run_id};

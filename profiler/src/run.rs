@@ -35,7 +35,7 @@ pub fn run(preload: &Preload, options: &RunOptions) -> Result<Ending, Error> {
     let measurements = run_dir::enter(&options.dir, &RunFile::new(&run_id, &command, options.rate))?;
     if let Some(obstacle) = program.obstacle {
         let (_, status) = launch::launch(&options.program, &options.args, &[])?;
-        return Ok(Ending { status, message: Some(format!("no profile: {obstacle}")) });
+        return Ok(Ending { status, message: Some(format!("falloff: no profile: {obstacle}")) });
     }
     let variables = variables(&preload.path()?, &measurements, &run_id, options.rate);
     let (pid, status) = launch::launch(&options.program, &options.args, &variables)?;
@@ -61,18 +61,23 @@ fn variables(preload: &Path, measurements: &Path, run_id: &str, rate: u32) -> Ve
     ]
 }
 
+/// Whether a launcher started this process as one of several ranks.
+pub fn is_one_of_many() -> bool {
+    const RANKS: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"];
+    RANKS.iter().any(|name| env::var_os(name).is_some())
+}
+
 /// Silence where a log or another program reads standard error, unless the profile is missing.
 fn message(dir: &Path, profiled: bool) -> Option<String> {
     if !profiled {
         let dir = dir.display();
         return Some(format!(
-            "no profile of the program in {dir}: it could not write there (full disk, file size limit) or it was \
+            "falloff: no profile of the program in {dir}: it could not write there (full disk, file size limit) or it was \
              started without its environment"
         ));
     }
-    let one_of_many = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"]
-        .iter()
-        .any(|v| env::var_os(v).is_some());
-    let watched = std::io::stderr().is_terminal() && !one_of_many;
-    watched.then(|| format!("profile in {dir}; look at it with `falloff view {dir}`", dir = dir.display()))
+    let watched = std::io::stderr().is_terminal() && !is_one_of_many();
+    watched.then(|| {
+        format!("falloff: profile in {dir}; look at it with `falloff view {dir}`", dir = dir.display())
+    })
 }
