@@ -1,1 +1,32 @@
-//! placeholder
+//! From measurement files to what people read: merging, symbols, the calling context tree, the database and
+//! its views.
+//!
+//! Data flows one way: [`open`] finds the measurement files of a run, decodes them, resolves every load module
+//! once, merges all threads of all processes into one calling context tree ([`Tree`]) with exact integer values
+//! per location, and keeps the result as a [`Database`] beside the run. [`views`] and [`export`] are pure
+//! functions over a database.
+#![deny(unsafe_code)]
+
+mod cct;
+pub mod database;
+mod error;
+pub mod export;
+mod helpers;
+mod isolate;
+mod load;
+mod map;
+mod open;
+#[cfg(test)]
+mod open_tests;
+mod run_info;
+mod symbols;
+#[cfg(test)]
+mod synthetic;
+pub mod views;
+
+pub use cct::{Context, Scope, ScopeKind, Tree, TreeBuilder, union};
+pub use database::{
+    Database, Health, Location, Metric, ModuleInfo, ProcessState, Provenance, SymbolSource, Unit, Value,
+};
+pub use error::Error;
+pub use open::{OpenOptions, open};

@@ -1,0 +1,223 @@
+//! Merging the call paths of all threads of all processes into one symbolised tree.
+
+use falloff_format::Pseudo;
+use rustc_hash::FxHashMap;
+
+use super::build::TreeBuilder;
+use super::scope::{Scope, ScopeKind};
+use super::tree::{ROOT, Tree};
+use crate::database::{Location, Metric, Value};
+use crate::load::{Code, Process};
+use crate::symbols::{ModuleSymbols, Resolved};
+
+/// Pseudo frame above the paths of threads that the process did not begin with.
+pub(crate) const THREAD_ROOT: &str = "<thread root>";
+/// Pseudo frame for code of which not even the module is known.
+const UNKNOWN_CODE: &str = "[unknown]";
+
+/// Collects processes. What comes out does not depend on their order.
+pub(crate) struct Merger<'a> {
+    symbols: &'a [ModuleSymbols],
+    builder: TreeBuilder,
+    thread_root: u32,
+    /// Scopes of an address called from a line.
+    steps: FxHashMap<(u32, u64, Option<u32>), Steps>,
+    locations: Vec<Location>,
+    metrics: Vec<Metric>,
+    values: Vec<Value>,
+}
+
+/// What an address adds to a call path.
+#[derive(Clone)]
+struct Steps {
+    /// Scope ids of the function and of what was inlined there, outermost first.
+    frames: Vec<u32>,
+    /// Scope id of the statement.
+    statement: Option<u32>,
+    /// Line of the statement, for calls from it.
+    line: Option<u32>,
+}
+
+/// A node's place in the merged tree.
+#[derive(Clone, Copy)]
+struct Place {
+    /// Context of its innermost function.
+    frame: u32,
+    /// Context that its own cost belongs to.
+    cost: u32,
+    line: Option<u32>,
+}
+
+/// Tree, metrics, locations and values in canonical order.
+pub(crate) struct Merged {
+    pub tree: Tree,
+    pub metrics: Vec<Metric>,
+    pub locations: Vec<Location>,
+    pub values: Vec<Value>,
+}
+
+impl<'a> Merger<'a> {
+    /// `symbols[m]` belongs to module `m` of the table that [`Merger::add`] is given.
+    pub fn new(symbols: &'a [ModuleSymbols]) -> Merger<'a> {
+        let mut builder = TreeBuilder::new();
+        let thread_root = builder.scope(&Scope::pseudo(THREAD_ROOT));
+        Merger {
+            symbols,
+            builder,
+            thread_root,
+            steps: FxHashMap::default(),
+            locations: Vec::new(),
+            metrics: Vec::new(),
+            values: Vec::new(),
+        }
+    }
+
+    /// Adds a process; `modules[m]` is the index in the symbol table of the process's module `m`.
+    pub fn add(&mut self, process: &Process, modules: &[u32]) {
+        let metrics: Vec<u32> = process.metrics.iter().map(|m| self.metric(m)).collect();
+        let first_location = self.locations.len() as u32;
+        self.locations.extend(process.locations.iter().cloned());
+        let mut places: Vec<Place> = Vec::with_capacity(process.nodes.len());
+        let mut values = Vec::new();
+        for (index, node) in process.nodes.iter().enumerate() {
+            let above = match node.parent {
+                Some(parent) => places[parent as usize],
+                None => self.outermost(node.code, process.locations[node.location as usize].main),
+            };
+            let place = self.place(node.code, above, modules);
+            places.push(place);
+            let own = &process.values[index * metrics.len()..][..metrics.len()];
+            values.extend(metrics.iter().zip(own).filter(|(_, v)| **v > 0).map(|(metric, value)| Value {
+                context: place.cost,
+                location: first_location + node.location,
+                metric: *metric,
+                exclusive: *value,
+            }));
+        }
+        self.values.append(&mut summed(values));
+    }
+
+    fn metric(&mut self, metric: &Metric) -> u32 {
+        let known = self.metrics.iter().position(|m| m == metric);
+        known.unwrap_or_else(|| {
+            self.metrics.push(metric.clone());
+            self.metrics.len() - 1
+        }) as u32
+    }
+
+    /// Where an outermost frame hangs.
+    fn outermost(&mut self, code: Code, main: bool) -> Place {
+        let below_root = main || matches!(code, Code::Pseudo(p) if p != Pseudo::Anonymous);
+        let frame = if below_root { ROOT } else { self.builder.child_of_scope(ROOT, self.thread_root) };
+        Place { frame, cost: frame, line: None }
+    }
+
+    fn place(&mut self, code: Code, above: Place, modules: &[u32]) -> Place {
+        let (module, address) = match code {
+            Code::Module { module, address } => (modules[module as usize], address),
+            Code::Pseudo(pseudo) => return self.pseudo(pseudo.name(), above),
+            Code::Unknown => return self.pseudo(UNKNOWN_CODE, above),
+        };
+        let key = (module, address, above.line);
+        if !self.steps.contains_key(&key) {
+            let steps = self.make_steps(&self.symbols[module as usize], address, above.line);
+            self.steps.insert(key, steps);
+        }
+        let steps = &self.steps[&key];
+        let mut frame = above.frame;
+        for scope in &steps.frames {
+            frame = self.builder.child_of_scope(frame, *scope);
+        }
+        let cost = steps.statement.map_or(frame, |scope| self.builder.child_of_scope(frame, scope));
+        Place { frame, cost, line: steps.line }
+    }
+
+    fn pseudo(&mut self, name: &str, above: Place) -> Place {
+        let frame = self.builder.child(above.frame, &Scope::pseudo(name));
+        Place { frame, cost: frame, line: None }
+    }
+
+    fn make_steps(&mut self, symbols: &ModuleSymbols, address: u64, call_line: Option<u32>) -> Steps {
+        let Resolved { frames, file, line } = symbols.resolve(address);
+        let module = Some(symbols.module.clone());
+        let frame_ids = frames
+            .iter()
+            .enumerate()
+            .map(|(depth, frame)| {
+                self.builder.scope(&Scope {
+                    kind: if depth == 0 { ScopeKind::Function } else { ScopeKind::Inlined },
+                    name: frame.function.name.clone(),
+                    module: module.clone(),
+                    file: frame.function.file.clone(),
+                    line: frame.function.line,
+                    call_line: if depth == 0 { call_line } else { frame.call_line },
+                })
+            })
+            .collect();
+        let statement = line.map(|line| {
+            let short = file.as_deref().map_or("?", |f| f.rsplit('/').next().unwrap_or(f));
+            self.builder.scope(&Scope {
+                kind: ScopeKind::Line,
+                name: format!("{short}:{line}").into(),
+                module: module.clone(),
+                file: file.clone(),
+                line: Some(line),
+                call_line: None,
+            })
+        });
+        Steps { frames: frame_ids, statement, line }
+    }
+
+    /// Everything in canonical order.
+    pub fn finish(mut self) -> Merged {
+        mark_exec(&mut self.locations);
+        let (tree, contexts) = self.builder.finish();
+        let (locations, location_map) = in_order(self.locations);
+        let (metrics, metric_map) = in_order(self.metrics);
+        let values = self.values.into_iter().map(|v| Value {
+            context: contexts[v.context as usize],
+            location: location_map[v.location as usize],
+            metric: metric_map[v.metric as usize],
+            exclusive: v.exclusive,
+        });
+        let values = summed(values.collect());
+        Merged { tree, metrics, locations, values }
+    }
+}
+
+/// Values of the same place added up, in order.
+fn summed(mut values: Vec<Value>) -> Vec<Value> {
+    values.sort_unstable();
+    values.dedup_by(|next, kept| {
+        let same = (next.context, next.location, next.metric) == (kept.context, kept.location, kept.metric);
+        if same {
+            kept.exclusive = kept.exclusive.saturating_add(next.exclusive);
+        }
+        same
+    });
+    values
+}
+
+/// Items sorted, and the place of each.
+fn in_order<T: Ord>(items: Vec<T>) -> (Vec<T>, Vec<u32>) {
+    let mut items: Vec<(T, usize)> = items.into_iter().zip(0..).collect();
+    items.sort();
+    let mut map = vec![0; items.len()];
+    for (place, (_, before)) in items.iter().enumerate() {
+        map[*before] = place as u32;
+    }
+    (items.into_iter().map(|(item, _)| item).collect(), map)
+}
+
+/// A process image that follows another one of the same process was begun by exec.
+fn mark_exec(locations: &mut [Location]) {
+    let mut first: FxHashMap<(String, u32, u32), u64> = FxHashMap::default();
+    for l in locations.iter() {
+        let start = first.entry((l.host.clone(), l.pid, l.ppid)).or_insert(l.start_ns);
+        *start = l.start_ns.min(*start);
+    }
+    for l in locations {
+        let start = first.get(&(l.host.clone(), l.pid, l.ppid));
+        l.exec = !l.forked && start.is_some_and(|s| *s < l.start_ns);
+    }
+}

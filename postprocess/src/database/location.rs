@@ -1,0 +1,98 @@
+//! A location: one thread of one process.
+
+use serde::{Deserialize, Serialize};
+
+/// How the last was heard of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ProcessState {
+    /// It went through exit; totals are final.
+    Ended,
+    /// It was killed, replaced its image, or still ran: the sample in flight may be missing.
+    Killed,
+}
+
+impl ProcessState {
+    /// The word that databases and reports use.
+    pub fn word(self) -> &'static str {
+        match self {
+            ProcessState::Ended => "ended",
+            ProcessState::Killed => "killed",
+        }
+    }
+
+    /// The state with this [`ProcessState::word`].
+    pub fn from_word(word: &str) -> Option<ProcessState> {
+        [ProcessState::Ended, ProcessState::Killed].into_iter().find(|s| s.word() == word)
+    }
+}
+
+/// One thread of one process, with or without samples. A process that named no thread counts as one location.
+///
+/// Locations are ordered by their fields, so a database lists them by rank, host, process and thread.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Location {
+    /// Rank that the launcher gave.
+    pub rank: Option<u32>,
+    /// Host name.
+    pub host: String,
+    /// Start of measuring the process, ns since 1970.
+    pub start_ns: u64,
+    /// Process id.
+    pub pid: u32,
+    /// Number of the thread in its process, from 0.
+    pub ordinal: u32,
+    /// Kernel thread id.
+    pub tid: u32,
+    /// Parent process id.
+    pub ppid: u32,
+    /// Ranks in the job, 0 if not known.
+    pub ranks: u32,
+    /// Path of the executable.
+    pub image: String,
+    /// Program and arguments.
+    pub argv: Vec<String>,
+    /// Thread name.
+    pub thread: String,
+    /// The thread that began the process.
+    pub main: bool,
+    /// Started by a run-time library for its own work (progress threads and the like), not by the application.
+    pub helper: bool,
+    /// How the process ended.
+    pub state: ProcessState,
+    /// The process began by fork without exec.
+    pub forked: bool,
+    /// The process replaced its image by exec; this is the later image.
+    pub exec: bool,
+    /// Which clock drove the samples.
+    pub clock: String,
+    /// Time measured, ns of wall clock; 0 if the end is not known.
+    pub wall_ns: u64,
+    /// CPU time while measured, ns.
+    pub cpu_ns: u64,
+    /// Wall time spent in the sampler's handler, ns.
+    pub handler_ns: u64,
+    /// Samples taken.
+    pub samples: u64,
+    /// Samples that found no room.
+    pub dropped: u64,
+    /// Of the samples, those whose path could not be followed to its root.
+    pub partial: u64,
+    /// Of the samples, those whose path was deeper than is kept.
+    pub truncated: u64,
+    /// Timer expiries that came while another was pending.
+    pub overruns: u64,
+}
+
+impl Location {
+    /// File name of the executable.
+    pub fn program(&self) -> &str {
+        self.image.rsplit('/').next().unwrap_or(&self.image)
+    }
+
+    /// Whether both are threads of one process image.
+    pub fn same_process(&self, other: &Location) -> bool {
+        (&self.host, self.pid, self.start_ns, &self.image)
+            == (&other.host, other.pid, other.start_ns, &other.image)
+    }
+}

@@ -1,0 +1,76 @@
+//! The manifest: what the tables belong to and how they were made.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use super::model::{Database, Health};
+
+/// File name of the manifest in a database directory.
+pub(crate) const MANIFEST_FILE: &str = "manifest.json";
+/// Its `schema`.
+pub(crate) const SCHEMA: &str = "falloff.database";
+/// Major version that is written and read.
+pub(crate) const VERSION: u64 = 1;
+
+/// Where a database came from.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Provenance {
+    /// Run that was measured.
+    pub run_id: String,
+    /// Program and arguments.
+    pub command: Vec<String>,
+    /// When the run began, as its launcher wrote it or in nanoseconds since 1970.
+    pub created: String,
+    /// Measurement files that were merged, by name.
+    pub sources: Vec<SourceFile>,
+    /// Measurement files that were there, readable or not.
+    pub files: u64,
+    /// Places where debug files were searched beyond the usual ones.
+    pub debug_paths: Vec<String>,
+    /// Replaced beginnings of source paths.
+    pub path_maps: Vec<(String, String)>,
+    /// What the launcher wrote about the run, as it is.
+    pub run: Json,
+    /// Operations that made this database out of others, oldest first.
+    pub history: Vec<String>,
+}
+
+/// A measurement file as it was when merged.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct SourceFile {
+    /// File name.
+    pub name: String,
+    /// Whether the process had ended.
+    pub ended: bool,
+    /// Bytes that were in use.
+    pub used_bytes: u64,
+}
+
+/// `manifest.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Manifest {
+    pub schema: String,
+    pub version: u64,
+    pub generator: String,
+    pub provenance: Provenance,
+    pub warnings: Vec<String>,
+    pub health: Health,
+    /// Rows of each table.
+    pub tables: BTreeMap<String, u64>,
+}
+
+/// The manifest of a database whose tables have these numbers of rows.
+pub(crate) fn manifest_of(database: &Database, tables: BTreeMap<String, u64>) -> Manifest {
+    Manifest {
+        schema: SCHEMA.into(),
+        version: VERSION,
+        generator: concat!("falloff ", env!("CARGO_PKG_VERSION")).into(),
+        provenance: database.provenance().clone(),
+        warnings: database.warnings().to_vec(),
+        health: database.health(),
+        tables,
+    }
+}

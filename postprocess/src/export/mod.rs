@@ -1,0 +1,5 @@
+//! Databases in the formats of other tools.
+
+mod folded;
+
+pub use folded::{By, folded};

@@ -1,0 +1,11 @@
+//! From a directory of measurement files to decoded processes.
+
+mod decode;
+mod find;
+mod source;
+mod warnings;
+
+pub(crate) use decode::{Code, ModuleKey, Process, decode};
+pub(crate) use find::find;
+pub(crate) use source::{Source, check_one_run, open_all};
+pub(crate) use warnings::Warnings;

@@ -1,0 +1,48 @@
+//! Counted warnings: the same sentence about many files is one line.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Sentences, each with the files that it is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Warnings(BTreeMap<String, BTreeSet<String>>);
+
+impl Warnings {
+    /// Notes a sentence about a file.
+    pub fn add(&mut self, subject: &str, sentence: impl Into<String>) {
+        self.0.entry(sentence.into()).or_default().insert(subject.to_owned());
+    }
+
+    /// Takes over all of another collection.
+    pub fn extend(&mut self, other: Warnings) {
+        for (sentence, subjects) in other.0 {
+            self.0.entry(sentence).or_default().extend(subjects);
+        }
+    }
+
+    /// One line for each sentence, in an order that does not depend on when they came.
+    pub fn lines(&self) -> Vec<String> {
+        let line = |(sentence, subjects): (&String, &BTreeSet<String>)| {
+            let first = subjects.first().map_or("", String::as_str);
+            match subjects.len() {
+                0 | 1 => format!("{first}: {sentence}"),
+                n => format!("{n} files ({first} and others): {sentence}"),
+            }
+        };
+        self.0.iter().map(line).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_sentences_are_counted() {
+        let mut warnings = Warnings::default();
+        warnings.add("b", "no timer");
+        warnings.add("a", "no timer");
+        warnings.add("a", "no timer");
+        warnings.add("c", "empty");
+        assert_eq!(warnings.lines(), ["c: empty", "2 files (a and others): no timer"]);
+    }
+}

@@ -1,0 +1,163 @@
+//! ELF files: sections, symbols, ranges of unwind entries.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use gimli::{BaseAddresses, CieOrFde, EhFrame, EndianSlice, RunTimeEndian, UnwindSection};
+use object::{Object, ObjectSection, ObjectSymbol, SectionFlags, SectionKind, SymbolFlags, SymbolKind};
+use typed_arena::Arena;
+
+use crate::map::Map;
+
+/// Bytes that live as long as a module is being resolved.
+#[derive(Default)]
+pub(super) struct Files {
+    maps: Arena<Map>,
+    sections: Arena<Vec<u8>>,
+}
+
+impl Files {
+    /// Keeps a mapped file.
+    pub fn keep(&self, map: Map) -> &[u8] {
+        self.maps.alloc(map)
+    }
+
+    /// Keeps bytes.
+    pub fn keep_bytes(&self, bytes: Vec<u8>) -> &[u8] {
+        self.sections.alloc(bytes)
+    }
+}
+
+/// A parsed ELF file.
+pub(super) struct Elf<'a> {
+    pub path: PathBuf,
+    pub object: object::File<'a>,
+    files: &'a Files,
+}
+
+/// A named piece of code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Symbol<'a> {
+    pub address: u64,
+    /// 0 if the file does not say.
+    pub size: u64,
+    pub name: &'a str,
+    /// Whether other files may refer to it.
+    pub external: bool,
+    /// A place in assembly code that nobody declared to be a function.
+    pub label: bool,
+}
+
+impl<'a> Elf<'a> {
+    /// Maps and parses a file.
+    pub fn open(path: &Path, files: &'a Files) -> Result<Elf<'a>, String> {
+        let map = Map::open(path, u64::MAX).map_err(|e| e.to_string())?;
+        Elf::parse(path, files.keep(map), files)
+    }
+
+    /// Parses bytes that `files` keeps.
+    pub fn parse(path: &Path, bytes: &'a [u8], files: &'a Files) -> Result<Elf<'a>, String> {
+        let object = object::File::parse(bytes).map_err(|e| format!("no ELF file that can be read: {e}"))?;
+        Ok(Elf { path: path.to_owned(), object, files })
+    }
+
+    /// The GNU build id; empty if there is none.
+    pub fn build_id(&self) -> &'a [u8] {
+        self.object.build_id().ok().flatten().unwrap_or_default()
+    }
+
+    pub fn endian(&self) -> RunTimeEndian {
+        if self.object.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big }
+    }
+
+    /// A section's bytes, decompressed; empty if it is absent or damaged.
+    pub fn section(&self, name: &str) -> &'a [u8] {
+        let data = self.object.section_by_name(name).and_then(|s| s.uncompressed_data().ok());
+        match data {
+            Some(Cow::Borrowed(bytes)) => bytes,
+            Some(Cow::Owned(bytes)) => self.files.keep_bytes(bytes),
+            None => &[],
+        }
+    }
+
+    pub fn slice(&self, name: &str) -> EndianSlice<'a, RunTimeEndian> {
+        EndianSlice::new(self.section(name), self.endian())
+    }
+
+    pub fn has_debug_info(&self) -> bool {
+        self.object
+            .section_by_name(".debug_info")
+            .is_some_and(|s| s.size() > 0 && s.kind() != SectionKind::UninitializedData)
+    }
+
+    /// Where the program begins, or the dynamic loader.
+    pub fn entry(&self) -> u64 {
+        self.object.entry()
+    }
+
+    /// Executable sections as address ranges, sorted.
+    pub fn code_ranges(&self) -> Vec<(u64, u64)> {
+        let mut ranges: Vec<(u64, u64)> = self
+            .object
+            .sections()
+            .filter(|s| match s.flags() {
+                SectionFlags::Elf { sh_flags } => sh_flags & u64::from(object::elf::SHF_EXECINSTR) != 0,
+                _ => s.kind() == SectionKind::Text,
+            })
+            .map(|s| (s.address(), s.address().saturating_add(s.size())))
+            .collect();
+        ranges.sort_unstable();
+        ranges
+    }
+
+    /// Functions and labels of both symbol tables, in no order.
+    pub fn symbols(&self) -> Vec<Symbol<'a>> {
+        let code = self.code_ranges();
+        let all = self.object.symbols().chain(self.object.dynamic_symbols());
+        all.filter_map(|symbol| {
+            let label = match (symbol.kind(), symbol.flags()) {
+                (SymbolKind::Text, _) => false,
+                (_, SymbolFlags::Elf { st_info, .. }) if st_info & 0xf == object::elf::STT_GNU_IFUNC => false,
+                (SymbolKind::Unknown, _) => true,
+                _ => return None,
+            };
+            let (address, name) = (symbol.address(), symbol.name().ok()?);
+            let is_code = || code.iter().any(|(start, end)| (*start..*end).contains(&address));
+            if symbol.is_undefined()
+                || name.is_empty()
+                || (label && (name.starts_with(['.', '$']) || !is_code()))
+            {
+                return None;
+            }
+            // In a table for version symbols, `name@VERSION`.
+            let name = name.split('@').next().unwrap_or(name);
+            let external = symbol.is_global() || symbol.is_weak();
+            Some(Symbol { address, size: symbol.size(), name, external, label })
+        })
+        .collect()
+    }
+
+    /// Address ranges of the entries of `.eh_frame`, sorted.
+    pub fn unwind_ranges(&self) -> Vec<(u64, u64)> {
+        let address = |name: &str| self.object.section_by_name(name).map_or(0, |s| s.address());
+        let bases = BaseAddresses::default()
+            .set_eh_frame(address(".eh_frame"))
+            .set_text(address(".text"))
+            .set_got(address(".got"));
+        let mut section = EhFrame::new(self.section(".eh_frame"), self.endian());
+        section.set_address_size(if self.object.is_64() { 8 } else { 4 });
+        let mut ranges = Vec::new();
+        let mut entries = section.entries(&bases);
+        // A damaged entry ends the walk; what came before it is good.
+        while let Ok(Some(entry)) = entries.next() {
+            let CieOrFde::Fde(partial) = entry else { continue };
+            if let Ok(fde) = partial.parse(EhFrame::cie_from_offset)
+                && fde.len() > 0
+            {
+                ranges.push((fde.initial_address(), fde.initial_address().saturating_add(fde.len())));
+            }
+        }
+        ranges.sort_unstable();
+        ranges
+    }
+}

@@ -1,0 +1,186 @@
+//! Resolving all addresses of a module: debug information first, symbols next, bounds of functions last.
+
+use std::sync::Arc;
+
+use super::bounds::{Bounds, Place};
+use super::debug_files::{find_binary, find_debug, find_shared, hex};
+use super::demangle::{Language, is_mangled};
+use super::dwarf::{Dwarf, RawFrame};
+use super::elf::{Elf, Files};
+use super::names::Names;
+use super::resolved::{Function, ModuleSymbols, Resolved, ResolvedFrame, unnamed};
+use super::source::SourcePaths;
+use crate::database::{ModuleInfo, SymbolSource};
+use crate::isolate::isolate;
+use crate::load::{ModuleKey, Warnings};
+use crate::open::OpenOptions;
+
+/// Main program of a Fortran source, for the linker.
+const FORTRAN_MAIN: &str = "MAIN__";
+
+/// Resolves the addresses of one module. What cannot be resolved is `module+0x…`, with one warning for each
+/// reason.
+pub(crate) fn resolve_module(key: &ModuleKey, addresses: &[u64], options: &OpenOptions) -> ModuleSymbols {
+    let info = ModuleInfo {
+        path: key.path.clone(),
+        build_id: hex(&key.build_id),
+        source: SymbolSource::Nothing,
+        debug_file: None,
+    };
+    let mut symbols = ModuleSymbols::new(key.file_name(), info, Warnings::default());
+    if !addresses.is_empty() {
+        let filled = isolate(|| fill(&mut symbols, key, addresses, options));
+        let reason = filled.unwrap_or_else(|panic| Err(format!("the file is damaged ({panic})")));
+        if let Err(reason) = reason {
+            symbols.warnings.add(&key.path, format!("no names: {reason}"));
+        }
+    }
+    symbols
+}
+
+fn fill(
+    symbols: &mut ModuleSymbols,
+    key: &ModuleKey,
+    addresses: &[u64],
+    options: &OpenOptions,
+) -> Result<(), String> {
+    let files = Files::default();
+    let binary = find_binary(key, &options.debug_paths, &files)?;
+    let debug =
+        if binary.has_debug_info() { None } else { find_debug(&binary, &options.debug_paths, &files) };
+    let with_debug = debug.as_ref().unwrap_or(&binary);
+    let shared = find_shared(with_debug, &options.debug_paths, &files);
+    let bounds = Bounds::new(&binary, debug.as_ref());
+    let dwarf = if with_debug.has_debug_info() {
+        // A damaged index must not cost the symbols.
+        let opened =
+            isolate(|| Dwarf::new(with_debug, shared.as_ref(), &binary.path, &options.debug_paths, &files));
+        let opened = opened.ok().flatten();
+        if opened.is_none() {
+            symbols.warnings.add(&key.path, "the debug information is damaged: names come from symbols");
+        }
+        opened
+    } else {
+        None
+    };
+    symbols.info.source = match (&dwarf, bounds.has_symbols(), bounds.has_unwind_entries()) {
+        (Some(_), _, _) => SymbolSource::Debug,
+        (None, true, _) => SymbolSource::Symbols,
+        (None, false, true) => SymbolSource::Bounds,
+        (None, false, false) => SymbolSource::Nothing,
+    };
+    symbols.info.debug_file = debug.as_ref().map(|d: &Elf| d.path.to_string_lossy().into_owned());
+    let mut resolver = Resolver {
+        module: symbols.module.clone(),
+        names: Names::new(bounds.names()),
+        bounds,
+        dwarf,
+        paths: SourcePaths::new(&options.path_maps),
+        damaged: 0,
+    };
+    for address in addresses {
+        let resolved = resolver.resolve(*address);
+        symbols.insert(*address, resolved);
+    }
+    let damaged = resolver.damaged;
+    if damaged > 0 {
+        let sentence =
+            format!("the debug information of {damaged} addresses is damaged: names come from symbols");
+        symbols.warnings.add(&key.path, sentence);
+    }
+    let missing = resolver.dwarf.as_ref().map_or(0, Dwarf::missing_split_files);
+    if missing > 0 {
+        let sentence = format!("{missing} split debug files (.dwo) are missing: names come from symbols");
+        symbols.warnings.add(&key.path, sentence);
+    }
+    Ok(())
+}
+
+struct Resolver<'a> {
+    module: Arc<str>,
+    names: Names<'a>,
+    bounds: Bounds<'a>,
+    dwarf: Option<Dwarf<'a>>,
+    paths: SourcePaths<'a>,
+    /// Addresses whose debug information is damaged.
+    damaged: u64,
+}
+
+impl Resolver<'_> {
+    fn resolve(&mut self, address: u64) -> Resolved {
+        let place = self.bounds.find(address);
+        let raw = self.raw_frames(address);
+        let frames = match raw.iter().any(|f| f.name.is_some() || f.definition.name.is_some()) {
+            true => self.frames(&place, &raw),
+            false => {
+                let function =
+                    Function { name: self.place_name(&place, Language::Unknown), file: None, line: None };
+                vec![ResolvedFrame { function: Arc::new(function), call_line: None }]
+            }
+        };
+        let innermost = raw.last();
+        let file = innermost.and_then(|f| f.file.as_deref()).map(|f| self.paths.path(f));
+        Resolved { frames, file, line: innermost.and_then(|f| f.line) }
+    }
+
+    fn raw_frames(&mut self, address: u64) -> Vec<RawFrame> {
+        let Some(dwarf) = &self.dwarf else { return Vec::new() };
+        match isolate(|| dwarf.frames(address)) {
+            Ok(Ok(frames)) => frames,
+            Ok(Err(_)) | Err(_) => {
+                self.damaged += 1;
+                Vec::new()
+            }
+        }
+    }
+
+    fn frames(&mut self, place: &Place, raw: &[RawFrame]) -> Vec<ResolvedFrame> {
+        let mut above: Option<&RawFrame> = None;
+        let mut frames = Vec::with_capacity(raw.len());
+        for frame in raw {
+            let name = match above {
+                None => self.outer_name(place, frame),
+                Some(_) => self.inlined_name(frame),
+            };
+            let file = frame.definition.file.as_deref().map(|f| self.paths.path(f));
+            let function = Function { name, file, line: frame.definition.line };
+            frames
+                .push(ResolvedFrame { function: Arc::new(function), call_line: above.and_then(|a| a.line) });
+            above = Some(frame);
+        }
+        frames
+    }
+
+    /// The name of the function as the linker placed it. A symbol is preferred to a plain name of the debug
+    /// information if it is mangled, since the plain name leaves out what encloses the function, or external,
+    /// since the plain name may be one for use inside the library.
+    fn outer_name(&mut self, place: &Place, frame: &RawFrame) -> Arc<str> {
+        let language = Language::of(frame.language);
+        match (place, &frame.name) {
+            (Place::Symbol { name: symbol, external }, Some(name))
+                if !is_mangled(name) && name != FORTRAN_MAIN && (*external || is_mangled(symbol)) =>
+            {
+                self.names.shown(symbol, language)
+            }
+            (_, Some(_)) => self.inlined_name(frame),
+            (place, None) => self.place_name(place, language),
+        }
+    }
+
+    fn inlined_name(&mut self, frame: &RawFrame) -> Arc<str> {
+        let language = Language::of(frame.language);
+        match (&frame.name, &frame.definition.name) {
+            (Some(name), Some(program)) if name == FORTRAN_MAIN => program.as_str().into(),
+            (Some(name), _) | (None, Some(name)) => self.names.shown(name, language),
+            (None, None) => "[inlined]".into(),
+        }
+    }
+
+    fn place_name(&mut self, place: &Place, language: Language) -> Arc<str> {
+        match place {
+            Place::Symbol { name, .. } => self.names.shown(name, language),
+            Place::Plt(name) => name.as_str().into(),
+            Place::Unnamed(start) => unnamed(&self.module, *start).into(),
+        }
+    }
+}

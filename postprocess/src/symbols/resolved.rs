@@ -1,0 +1,78 @@
+//! What is known about the addresses of one module.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::database::ModuleInfo;
+use crate::load::Warnings;
+
+/// A function of the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Function {
+    /// Demangled name.
+    pub name: Arc<str>,
+    pub file: Option<Arc<str>>,
+    /// Line of its definition.
+    pub line: Option<u32>,
+}
+
+/// A function that covers an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ResolvedFrame {
+    pub function: Arc<Function>,
+    /// Line in the frame above at which it was inlined; `None` for the outermost.
+    pub call_line: Option<u32>,
+}
+
+/// An address: the function that holds it, what was inlined there, and the statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Resolved {
+    /// Outermost first; at least one.
+    pub frames: Vec<ResolvedFrame>,
+    pub file: Option<Arc<str>>,
+    pub line: Option<u32>,
+}
+
+impl Resolved {
+    /// An address in a function of which no more than a name is known.
+    pub fn named(name: &str) -> Resolved {
+        let function = Arc::new(Function { name: name.into(), file: None, line: None });
+        Resolved { frames: vec![ResolvedFrame { function, call_line: None }], file: None, line: None }
+    }
+}
+
+/// Names of one module.
+#[derive(Debug)]
+pub(crate) struct ModuleSymbols {
+    /// File name without directory.
+    pub module: Arc<str>,
+    pub info: ModuleInfo,
+    pub warnings: Warnings,
+    addresses: FxHashMap<u64, Resolved>,
+}
+
+impl ModuleSymbols {
+    /// A module of which no address is known yet.
+    pub fn new(file_name: &str, info: ModuleInfo, warnings: Warnings) -> ModuleSymbols {
+        ModuleSymbols { module: file_name.into(), info, warnings, addresses: FxHashMap::default() }
+    }
+
+    /// Notes what an address is.
+    pub fn insert(&mut self, address: u64, resolved: Resolved) {
+        self.addresses.insert(address, resolved);
+    }
+
+    /// What an address is; `module+0x…` if nothing is known.
+    pub fn resolve(&self, address: u64) -> Resolved {
+        let known = self.addresses.get(&address).cloned();
+        known.unwrap_or_else(|| Resolved::named(&unnamed(&self.module, address)))
+    }
+}
+
+/// Name of code that has none.
+///
+/// The number is an ELF virtual address: the start of the function where that is known, else the address itself.
+pub(crate) fn unnamed(module: &str, address: u64) -> String {
+    format!("{module}+0x{address:x}")
+}

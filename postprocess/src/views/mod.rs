@@ -1,0 +1,17 @@
+//! Views: the tree from above (calling contexts), from below (callers) and by program structure (flat).
+//!
+//! Values are sums of exclusive input values, hence linear in the columns: any linear combination of columns of
+//! a view is the view of the combination.
+
+mod callers;
+mod context;
+mod flat;
+mod grouped;
+pub mod json;
+#[cfg(test)]
+mod tests;
+pub mod text;
+mod view;
+
+pub use crate::cct::ScopeKind as RowKind;
+pub use view::{Row, View, ViewKind, build};

@@ -1,0 +1,216 @@
+//! The three views over one tree: values that are known, and laws that hold for any tree.
+
+use proptest::prelude::*;
+
+use super::text::{TextOptions, report};
+use super::{RowKind, View, ViewKind, build, json};
+use crate::cct::{Scope, ScopeKind, Tree, TreeBuilder};
+use crate::synthetic::{database, function, statement};
+
+const KINDS: [ViewKind; 3] = [ViewKind::Context, ViewKind::Callers, ViewKind::Flat];
+
+/// Rows that carry exclusive cost of their own: no cost is in two of them, and all together they have all of it.
+fn carries_cost(view: &View, row: u32) -> bool {
+    let row = &view.rows[row as usize];
+    match view.kind {
+        ViewKind::Context | ViewKind::Flat => row.kind.is_frame(),
+        ViewKind::Callers => row.depth == 1,
+    }
+}
+
+/// Values in column 0 by path: (inclusive, exclusive).
+fn value(view: &View, path: &[&str]) -> (f64, f64) {
+    let row = view.rows.iter().find(|r| view.path(r.id) == path).unwrap_or_else(|| panic!("no row {path:?}"));
+    (row.inclusive[0], row.exclusive[0])
+}
+
+/// Mutual recursion: main calls even, even calls odd, odd calls even; each has exclusive cost.
+fn recursion() -> (Tree, Vec<f64>) {
+    let mut builder = TreeBuilder::new();
+    let mut above = builder.child(0, &function("main", 1, None));
+    let mut costs = vec![(above, 1.0)];
+    for (name, cost) in [("even", 10.0), ("odd", 20.0), ("even", 30.0), ("odd", 40.0)] {
+        above = builder.child(above, &function(name, 2, Some(5)));
+        costs.push((builder.child(above, &statement(7)), cost));
+    }
+    let (tree, place) = builder.finish();
+    let mut column = vec![0.0; tree.len()];
+    costs.into_iter().for_each(|(context, cost)| column[place[context as usize] as usize] = cost);
+    (tree, column)
+}
+
+#[test]
+fn recursion_counts_once_in_inclusive_values() {
+    let (tree, column) = recursion();
+    let callers = build(ViewKind::Callers, &tree, std::slice::from_ref(&column));
+    assert_eq!(value(&callers, &["even"]), (100.0, 40.0));
+    assert_eq!(value(&callers, &["odd"]), (90.0, 60.0));
+    assert_eq!(value(&callers, &["main"]), (101.0, 1.0));
+    assert_eq!(value(&callers, &["even", "main"]), (100.0, 10.0));
+    assert_eq!(value(&callers, &["even", "odd"]), (70.0, 30.0));
+    assert_eq!(value(&callers, &["odd", "even"]), (90.0, 60.0));
+    assert_eq!(value(&callers, &["odd", "even", "odd"]), (40.0, 40.0));
+    let flat = build(ViewKind::Flat, &tree, &[column]);
+    assert_eq!(value(&flat, &["app"]), (101.0, 101.0));
+    assert_eq!(value(&flat, &["app", "/src/solver.c", "even"]), (100.0, 40.0));
+    assert_eq!(value(&flat, &["app", "/src/solver.c", "odd"]), (90.0, 60.0));
+    assert_eq!(value(&flat, &["app", "/src/solver.c", "odd", "solver.c:7"]), (60.0, 60.0));
+}
+
+#[test]
+fn a_function_has_the_cost_of_its_statements() {
+    let database = database();
+    let column = database.exclusive_totals("cpu").unwrap().iter().map(|v| *v as f64).collect();
+    let view = build(ViewKind::Context, database.tree(), &[column]);
+    assert_eq!(value(&view, &["main", "solve"]).1, 610_000_400.0);
+    assert_eq!(value(&view, &["main", "solve", "kernel"]), (3_900_000_400.0, 3_900_000_400.0));
+    assert_eq!(value(&view, &["main", "solve", "kernel", "solver.c:22"]), (3_900_000_400.0, 3_900_000_400.0));
+    let hot: Vec<&str> = view.hot_path(0, 0.5).iter().map(|r| view.rows[*r as usize].name.as_str()).collect();
+    assert_eq!(hot, ["main", "solve", "kernel", "solver.c:22"]);
+}
+
+#[test]
+fn text_views_read_well() {
+    let database = database();
+    for kind in KINDS {
+        let text = report(&database, kind, "cpu", &TextOptions::default()).unwrap();
+        insta::assert_snapshot!(format!("text_{}", kind.word()), text);
+    }
+    let shallow = TextOptions { depth: Some(2), threshold_percent: 10.0, ..TextOptions::default() };
+    insta::assert_snapshot!(
+        "text_shallow",
+        report(&database, ViewKind::Context, "samples", &shallow).unwrap()
+    );
+    assert_eq!(report(&database, ViewKind::Flat, "cycles", &shallow), None);
+}
+
+#[test]
+fn a_run_without_cost_says_so() {
+    let (tree, _) = TreeBuilder::new().finish();
+    let view = build(ViewKind::Context, &tree, &[vec![]]);
+    let text = super::text::table(&view, 0, &database().metrics()[0], &TextOptions::default());
+    assert_eq!(text, "no samples: nothing was charged to `cpu`\n");
+}
+
+#[test]
+fn json_has_every_row_with_units_in_its_names() {
+    let database = database();
+    let column = database.exclusive_totals("cpu").unwrap().iter().map(|v| *v as f64).collect();
+    let view = build(ViewKind::Flat, database.tree(), &[column]);
+    let mut out = Vec::new();
+    json::write(&mut out, &database, &view, 0, &database.metrics()[0]).unwrap();
+    let document: serde_json::Value = serde_json::from_slice(&out).unwrap();
+    assert_eq!(document["schema"], "falloff.view");
+    assert_eq!(document["version"], 1);
+    let rows = document["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), view.rows.len());
+    let kernel = rows.iter().find(|r| r["name"] == "kernel").unwrap();
+    assert_eq!(kernel["path"], serde_json::json!(["app", "/src/solver.c", "kernel"]));
+    assert_eq!(kernel["inclusive_ns"], 3_900_000_400u64);
+    assert!((kernel["exclusive_percent"].as_f64().unwrap() - 54.75).abs() < 0.01, "{kernel}");
+    insta::assert_snapshot!("json_row", serde_json::to_string_pretty(kernel).unwrap());
+}
+
+/// A tree of functions and statements, and two columns of values.
+fn arbitrary_tree() -> impl Strategy<Value = (Tree, Vec<Vec<f64>>)> {
+    let node = (any::<prop::sample::Index>(), 0u8..5, 0u32..3, 0u32..1000, 0u32..1000);
+    prop::collection::vec(node, 0..60).prop_map(|nodes| {
+        let mut builder = TreeBuilder::new();
+        let mut frames = vec![0];
+        let mut costs = Vec::new();
+        for (parent, name, kind, a, b) in nodes {
+            let parent = frames[parent.index(frames.len())];
+            let scope = match kind {
+                0 if parent != 0 => statement(u32::from(name) + 1),
+                1 => Scope {
+                    kind: ScopeKind::Inlined,
+                    ..function(&format!("f{name}"), 1, Some(u32::from(name)))
+                },
+                _ if name == 4 => Scope::pseudo("[anon]"),
+                _ => function(&format!("f{name}"), 1, Some(kind)),
+            };
+            let context = builder.child(parent, &scope);
+            if scope.kind != ScopeKind::Line && !frames.contains(&context) {
+                frames.push(context);
+            }
+            costs.push((context, a, b));
+        }
+        let (tree, place) = builder.finish();
+        let mut columns = vec![vec![0.0; tree.len()]; 2];
+        for (context, a, b) in costs {
+            columns[0][place[context as usize] as usize] += f64::from(a);
+            columns[1][place[context as usize] as usize] += f64::from(b);
+        }
+        (tree, columns)
+    })
+}
+
+proptest! {
+    #[test]
+    fn every_view_conserves_the_total((tree, columns) in arbitrary_tree()) {
+        for kind in KINDS {
+            let view = build(kind, &tree, &columns);
+            for (k, column) in columns.iter().enumerate() {
+                let total: f64 = column.iter().sum();
+                prop_assert_eq!(view.rows[0].inclusive[k], total);
+                let own = (0..view.rows.len() as u32).filter(|r| carries_cost(&view, *r));
+                prop_assert_eq!(own.map(|r| view.rows[r as usize].exclusive[k]).sum::<f64>(), total);
+            }
+        }
+    }
+
+    #[test]
+    fn inclusive_is_exclusive_and_what_is_below((tree, columns) in arbitrary_tree()) {
+        let view = build(ViewKind::Context, &tree, &columns);
+        for row in &view.rows {
+            let below: f64 = view
+                .children(row.id)
+                .filter(|c| view.rows[*c as usize].kind != RowKind::Line)
+                .map(|c| view.rows[c as usize].inclusive[0])
+                .sum();
+            prop_assert_eq!(row.inclusive[0], row.exclusive[0] + below);
+        }
+    }
+
+    #[test]
+    fn views_are_linear((tree, columns) in arbitrary_tree()) {
+        let combined: Vec<f64> = columns[0].iter().zip(&columns[1]).map(|(a, b)| 3.0 * a - 2.0 * b).collect();
+        for kind in KINDS {
+            let both = build(kind, &tree, &[columns[0].clone(), columns[1].clone(), combined.clone()]);
+            for row in &both.rows {
+                prop_assert_eq!(row.inclusive[2], 3.0 * row.inclusive[0] - 2.0 * row.inclusive[1]);
+                prop_assert_eq!(row.exclusive[2], 3.0 * row.exclusive[0] - 2.0 * row.exclusive[1]);
+            }
+        }
+    }
+
+    #[test]
+    fn rows_are_in_pre_order((tree, columns) in arbitrary_tree()) {
+        for kind in KINDS {
+            let view = build(kind, &tree, &columns);
+            for (index, row) in view.rows.iter().enumerate() {
+                prop_assert_eq!(row.id as usize, index);
+                prop_assert!(row.parent.is_none_or(|p| p < row.id));
+                prop_assert_eq!(view.path(row.id).len(), row.depth as usize);
+                prop_assert!(view.children(row.id).all(|c| view.rows[c as usize].parent == Some(row.id)));
+                // No row has less than it has of its own, none more than the whole.
+                prop_assert!(row.inclusive[0] <= view.rows[0].inclusive[0]);
+            }
+        }
+    }
+
+    #[test]
+    fn union_keeps_every_context((a, _) in arbitrary_tree(), (b, _) in arbitrary_tree()) {
+        let (both, maps) = crate::union(&[&a, &b]);
+        let (other, _) = crate::union(&[&b, &a]);
+        prop_assert_eq!(&both, &other);
+        prop_assert_eq!(&crate::union(&[&both, &a]).0, &both);
+        for (tree, map) in [&a, &b].into_iter().zip(&maps) {
+            for context in 1..tree.len() as u32 {
+                let there = map[context as usize];
+                prop_assert_eq!(tree.scope(context), both.scope(there));
+                prop_assert_eq!(both.parent(there), tree.parent(context).map(|p| map[p as usize]));
+            }
+        }
+    }
+}
