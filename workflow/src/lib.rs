@@ -1,1 +1,19 @@
-//! placeholder
+//! Sweeps of a program over processor counts, and the score of what they measured.
+//!
+//! A [`plan::Plan`] says what to run; [`sweep::Sweep`] carries it out through [`backends`] and keeps a
+//! [`journal`]; [`results::Results`] reads it back; [`scoring`] compares the scales; [`report`] writes down what
+//! came out. [`demo`] is a program with known losses to try it on.
+#![deny(unsafe_code)]
+
+pub mod backends;
+pub mod demo;
+mod error;
+pub mod exit;
+pub mod journal;
+pub mod plan;
+pub mod report;
+pub mod results;
+pub mod scoring;
+pub mod sweep;
+
+pub use error::{Error, Result};

@@ -1,0 +1,79 @@
+//! Builds the sampler library, which the falloff executable carries inside it.
+//!
+//! The library needs `panic = "abort"`, which cargo cannot set for one member of a workspace, so it is a package
+//! of its own with a build of its own.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The library's file name, in its target directory and in ours.
+const LIBRARY: &str = "libfalloff_preload.so";
+
+/// What the library is built from, relative to this package.
+const SOURCES: [&str; 8] = [
+    "../profiler/preload/src",
+    "../profiler/preload/Cargo.toml",
+    "../profiler/preload/Cargo.lock",
+    "../profiler/preload/build.rs",
+    "../profiler/format/src",
+    "../profiler/format/Cargo.toml",
+    "../unwinder/src",
+    "../unwinder/Cargo.toml",
+];
+
+fn main() {
+    let here = PathBuf::from(variable("CARGO_MANIFEST_DIR"));
+    let out = PathBuf::from(variable("OUT_DIR"));
+    for source in SOURCES.iter().map(|s| here.join(s)).filter(|s| s.exists()) {
+        println!("cargo::rerun-if-changed={}", source.display());
+    }
+    let target = out.join("preload");
+    build(&here.join("../profiler/preload/Cargo.toml"), &target);
+    let built = target.join(variable("TARGET")).join("release").join(LIBRARY);
+    if let Err(error) = std::fs::copy(&built, out.join(LIBRARY)) {
+        panic!("failed to copy {}: {error}", built.display());
+    }
+}
+
+/// A nested cargo run. It must not inherit what the outer cargo has set for this package: flags, wrappers and
+/// profiles would build another library, and the outer jobserver may have closed its pipe.
+fn build(manifest: &Path, target_dir: &Path) {
+    let mut cargo = Command::new(variable("CARGO"));
+    cargo.args(["build", "--release", "--manifest-path"]).arg(manifest);
+    cargo.arg("--target-dir").arg(target_dir).args(["--target", &variable("TARGET")]);
+    if manifest.with_file_name("Cargo.lock").exists() {
+        cargo.arg("--locked");
+    }
+    for (name, _) in env::vars_os() {
+        let name_text = name.to_string_lossy();
+        let leaks = name_text.starts_with("CARGO_") && !is_configuration(&name_text)
+            || name_text.starts_with("RUSTC")
+            || ["RUSTFLAGS", "RUSTDOCFLAGS", "CARGO", "MAKEFLAGS", "MFLAGS", "OUT_DIR", "TARGET", "HOST"]
+                .contains(&name_text.as_ref());
+        if leaks {
+            cargo.env_remove(&name);
+        }
+    }
+    // The compiler of the outer build, whichever way it was chosen.
+    cargo.env("RUSTC", variable("RUSTC"));
+    match cargo.status() {
+        Ok(status) if status.success() => {}
+        Ok(status) => panic!("failed to build the sampler library: {status}"),
+        Err(error) => panic!("failed to start cargo for the sampler library: {error}"),
+    }
+}
+
+/// Settings of the user's cargo that hold for every build.
+fn is_configuration(name: &str) -> bool {
+    ["CARGO_HOME", "CARGO_NET_", "CARGO_HTTP_", "CARGO_REGISTR", "CARGO_SOURCE_", "CARGO_TERM_"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
+}
+
+fn variable(name: &str) -> String {
+    match env::var(name) {
+        Ok(value) => value,
+        Err(error) => panic!("failed to read {name}, which cargo sets for build scripts: {error}"),
+    }
+}

@@ -1,0 +1,324 @@
+//! The command line as typed.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use falloff_postprocess::OpenOptions;
+use falloff_postprocess::views::ViewKind;
+use falloff_workflow::exit;
+
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::values::{self, Event, Selection};
+
+/// Shows where a parallel program's speed-up falls off.
+#[derive(Debug, Parser)]
+#[command(name = "falloff", version, before_long_help = EXAMPLES, disable_help_subcommand = true)]
+#[command(after_help = EXIT_CODES)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+const EXAMPLES: &str = "EXAMPLES
+  falloff demo                                       see the known losses of a built-in program
+  falloff sweep -n 1,2,4 -o scaling -- ./app input   run it three times at each count, by mpirun
+  falloff score scaling                              say where and how much work is excess
+  falloff run -o profile -- ./app input              profile one run
+  falloff view profile --view callers                look at it";
+
+/// Stands for `{n}`, which would end a line in help texts.
+const COUNT_IN_HELP: &str = "{#}";
+
+const EXIT_CODES: &str = "Exit codes: 0 ok, 1 a threshold was missed, 2 usage, 3 measurement incomplete or not comparable, \
+4 the program failed, 5 not enough data to decide, 70 a bug in falloff. `run` passes on what the program ended with.";
+
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Profile one run of a program, also under a launcher
+    Run(RunArgs),
+    /// Profile a program at several processor counts, with repetitions
+    Sweep(SweepArgs),
+    /// Show the profile of a run
+    View(ViewArgs),
+    /// Score a sweep: excess work of every call path
+    Score(ScoreArgs),
+    /// Write the profile of a run in the format of another tool
+    Export(ExportArgs),
+    /// Sweep and score a built-in program whose losses are known
+    Demo(DemoArgs),
+    /// One process of the demonstration
+    #[command(hide = true)]
+    DemoWorker(WorkerArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(before_long_help = "EXAMPLES
+  falloff run -- ./app input                        into falloff-app-1
+  mpirun -n 4 falloff run -o profile -- ./app       all ranks into one directory
+  falloff run -e cpu@1000 -- ./app                  1000 samples per second of CPU time")]
+pub struct RunArgs {
+    /// Directory for the measurements; falloff-PROGRAM-1 or the next that is free if not given
+    #[arg(short = 'o', value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// What to sample and how often, in samples per second of CPU time
+    #[arg(short = 'e', value_name = "EVENT[@RATE]", default_value = "cpu", value_parser = values::event)]
+    pub event: Event,
+    /// By it the ranks of one job meet in one directory; found from the launcher if not given
+    #[arg(long, value_name = "ID", env = "FALLOFF_RUN_ID", hide_env_values = true)]
+    pub run_id: Option<String>,
+    /// The program
+    #[arg(value_name = "PROGRAM", required = true)]
+    pub program: OsString,
+    /// Its arguments
+    #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub args: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+#[command(before_long_help = "EXAMPLES
+  falloff sweep -n 1,2,4,8 -o scaling -- ./app input
+  falloff sweep -n 1,2,4 --launcher threads -- ./openmp-app
+  falloff sweep -n 1,2,4 --weak -- ./app --cells-per-process 1000000
+  falloff sweep -n 2,4 --launcher \"mpirun.mpich -n {#}\" -- ./app --tiles {#}
+
+The same command again goes on where it stopped and repeats what failed.")]
+pub struct SweepArgs {
+    /// Processor counts
+    #[arg(short = 'n', value_name = "N,N,...", value_delimiter = ',', required = true)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub scales: Vec<u32>,
+    /// The whole problem keeps its size (the default)
+    #[arg(long, conflicts_with = "weak")]
+    pub strong: bool,
+    /// The problem of each processor keeps its size
+    #[arg(long)]
+    pub weak: bool,
+    /// Runs at each processor count
+    #[arg(long, value_name = "M", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub repeat: u32,
+    /// Directory of the sweep; falloff-sweep-PROGRAM-1 or the next that is free if not given
+    #[arg(short = 'o', value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// mpirun, srun, threads (OMP_NUM_THREADS), plain (n local processes with PMI_RANK and RANK set), or words to
+    /// put before the program, with {#} in them and {command} where the program goes if not at the end
+    #[arg(long, value_name = "LAUNCHER", default_value = "mpirun")]
+    pub launcher: String,
+    /// Samples per second of CPU time
+    #[arg(long, value_name = "HZ", default_value_t = values::DEFAULT_RATE_HZ, value_parser = values::rate_hz)]
+    pub rate: u32,
+    /// Longest time for one run, for example 90s, 10m or 2h
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    pub timeout: Option<Duration>,
+    /// Print the commands and run nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// The program and its arguments; {#} stands for the processor count, {run} for the run's directory
+    #[arg(value_name = "PROGRAM", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    pub program: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(before_long_help = "EXAMPLES
+  falloff view profile
+  falloff view profile --view callers --threshold 2
+  falloff view scaling/runs/n0004-r1 --location rank=0 --format json")]
+pub struct ViewArgs {
+    /// Directory of a run or a database
+    pub dir: PathBuf,
+    /// Call paths from above, from below, or by program structure
+    #[arg(long, value_enum, default_value_t = View::Context)]
+    pub view: View,
+    /// What to show
+    #[arg(long, value_name = "METRIC", default_value = "cpu")]
+    pub metric: String,
+    #[arg(long, value_enum, default_value_t = ViewFormat::Text)]
+    pub format: ViewFormat,
+    /// Levels below the root
+    #[arg(long, value_name = "N")]
+    pub depth: Option<u32>,
+    /// Rows with a smaller share are left out of the text, percent
+    #[arg(long, value_name = "PCT", default_value = "0.5", value_parser = values::percent)]
+    pub threshold: f64,
+    /// One rank or process only: rank=K or pid=K
+    #[arg(long, value_name = "WHICH", value_parser = values::selection)]
+    pub location: Option<Selection>,
+    #[command(flatten)]
+    pub debug: DebugArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(before_long_help = "EXAMPLES
+  falloff score scaling
+  falloff score scaling --base 4 --at 16 --view callers
+  falloff score scaling --format json > score.json")]
+pub struct ScoreArgs {
+    /// Directory of a sweep
+    pub dir: PathBuf,
+    /// Processor count that is compared with; the smallest if not given
+    #[arg(long, value_name = "P")]
+    pub base: Option<u32>,
+    /// Processor count that is scored; the largest if not given
+    #[arg(long, value_name = "P")]
+    pub at: Option<u32>,
+    /// What to score
+    #[arg(long, value_name = "METRIC", default_value = "cpu")]
+    pub metric: String,
+    /// Expect the same total work at every count, whatever the sweep was made for
+    #[arg(long, conflicts_with = "weak")]
+    pub strong: bool,
+    /// Expect the same work on every processor, whatever the sweep was made for
+    #[arg(long)]
+    pub weak: bool,
+    /// The tree that the text shows and the view that CSV holds
+    #[arg(long, value_enum, default_value_t = View::Context)]
+    pub view: View,
+    #[arg(long, value_enum, default_value_t = ScoreFormat::Text)]
+    pub format: ScoreFormat,
+    /// Rows with less excess are left out, percent; 0.5 in text, 0 in JSON if not given
+    #[arg(long, value_name = "PCT", value_parser = values::percent)]
+    pub threshold: Option<f64>,
+    #[command(flatten)]
+    pub debug: DebugArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(before_long_help = "EXAMPLES
+  falloff export profile --format folded -o - | flamegraph.pl > profile.svg
+  falloff export profile --format folded --by rank -o profile.folded")]
+pub struct ExportArgs {
+    /// Directory of a run or a database
+    pub dir: PathBuf,
+    /// Format: folded
+    #[arg(long, value_name = "FORMAT")]
+    pub format: String,
+    /// What to write
+    #[arg(long, value_name = "METRIC", default_value = "cpu")]
+    pub metric: String,
+    /// What is kept apart
+    #[arg(long, value_enum, default_value_t = By::None)]
+    pub by: By,
+    /// File to write, - for standard output
+    #[arg(short = 'o', value_name = "PATH")]
+    pub output: PathBuf,
+    #[command(flatten)]
+    pub debug: DebugArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// Directory of the sweep; falloff-demo-1 or the next that is free if not given
+    #[arg(short = 'o', value_name = "DIR")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct WorkerArgs {
+    /// File through which the processes meet
+    pub shared: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct DebugArgs {
+    /// A directory with debug files and binaries, searched by build-id; may be repeated
+    #[arg(long = "debug-path", value_name = "DIR")]
+    pub debug_paths: Vec<PathBuf>,
+    /// Sources that were compiled in OLD are in NEW; may be repeated
+    #[arg(long = "map-path", value_name = "OLD=NEW", value_parser = values::path_map)]
+    pub path_maps: Vec<(String, String)>,
+}
+
+impl DebugArgs {
+    pub fn options(&self) -> OpenOptions {
+        OpenOptions { debug_paths: self.debug_paths.clone(), path_maps: self.path_maps.clone() }
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum View {
+    Context,
+    Callers,
+    Flat,
+}
+
+impl View {
+    pub fn kind(self) -> ViewKind {
+        match self {
+            View::Context => ViewKind::Context,
+            View::Callers => ViewKind::Callers,
+            View::Flat => ViewKind::Flat,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ViewFormat {
+    Text,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ScoreFormat {
+    Text,
+    Json,
+    Csv,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum By {
+    None,
+    Process,
+    Rank,
+    Thread,
+}
+
+/// Help is printed; anything else is one message in our own form.
+pub fn not_parsed(error: &clap::Error, output: &Output) -> Result<i32, Failure> {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            output.data(&error.render().to_string().replace(COUNT_IN_HELP, "{n}"))?;
+            return Ok(exit::OK);
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
+            return Err(Failure::usage(
+                "failed to read the command line: no command is given",
+                "start with `falloff demo`, or see `falloff --help`",
+            ));
+        }
+        _ => {}
+    }
+    let rendered = error.render().to_string();
+    let message = rendered.split("\n\n").next().unwrap_or_default();
+    let message = message.trim().trim_start_matches("error: ");
+    let joined = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    Err(Failure::usage(format!("failed to read the command line: {joined}"), hint(error)))
+}
+
+fn hint(error: &clap::Error) -> String {
+    let texts = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => vec![text.clone()],
+        Some(ContextValue::Strings(list)) => list.clone(),
+        _ => Vec::new(),
+    };
+    let similar = [
+        ContextKind::SuggestedArg,
+        ContextKind::SuggestedValue,
+        ContextKind::SuggestedSubcommand,
+    ]
+    .into_iter()
+    .flat_map(texts)
+    .next();
+    let verb = std::env::args().nth(1).filter(|word| !word.starts_with('-'));
+    let known = ["run", "sweep", "view", "score", "export", "demo"];
+    let help = match verb.filter(|verb| known.contains(&verb.as_str())) {
+        Some(verb) => format!("see `falloff {verb} --help`"),
+        None => "see `falloff --help`".into(),
+    };
+    match similar {
+        Some(word) => format!("did you mean `{word}`? {help}"),
+        None => help,
+    }
+}

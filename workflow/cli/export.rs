@@ -1,0 +1,45 @@
+//! `falloff export`: the profile of a run in the format of another tool.
+
+use std::fs;
+use std::path::Path;
+
+use falloff_postprocess::{export, open};
+use falloff_workflow::exit;
+
+use crate::args::{By, ExportArgs};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::view::metric;
+
+/// Formats that can be written.
+const FORMATS: [&str; 1] = ["folded"];
+
+/// Writes the profile.
+pub fn export(args: &ExportArgs, output: &Output) -> Result<i32, Failure> {
+    if !FORMATS.contains(&args.format.as_str()) {
+        return Err(Failure::usage(
+            format!("failed to export as `{}`: there is no such format", args.format),
+            format!("use one of: {}", FORMATS.join(", ")),
+        ));
+    }
+    let database = open(&args.dir, &args.debug.options())?;
+    let metric = metric(&database, &args.metric)?;
+    let by = match args.by {
+        By::None => export::By::None,
+        By::Process => export::By::Process,
+        By::Rank => export::By::Rank,
+        By::Thread => export::By::Thread,
+    };
+    let text = export::folded(&database, &metric.name, by).unwrap_or_default();
+    if args.output == Path::new("-") {
+        output.data(&text)?;
+    } else {
+        fs::write(&args.output, text).map_err(|e| {
+            Failure::usage(
+                format!("failed to write `{}`: {e}", args.output.display()),
+                "choose another file with `-o PATH`, or `-o -` for standard output",
+            )
+        })?;
+    }
+    Ok(exit::OK)
+}

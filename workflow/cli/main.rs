@@ -1,0 +1,69 @@
+//! The `falloff` command: shows where a parallel program's speed-up falls off.
+
+mod args;
+mod demo;
+mod export;
+mod failure;
+mod output;
+mod run;
+mod score;
+mod sweep;
+mod values;
+mod view;
+
+use std::panic;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+
+use clap::Parser;
+use falloff_workflow::exit;
+
+use args::{Cli, Verb};
+use failure::Failure;
+use output::Output;
+
+fn main() -> ExitCode {
+    let output = Output::new();
+    let bug = catch_bugs();
+    let code = match panic::catch_unwind(|| dispatch(&output)) {
+        Ok(Ok(code)) => code,
+        Ok(Err(failure)) => {
+            output.failure(&failure);
+            failure.code
+        }
+        Err(_) => {
+            let what = bug.lock().map(|text| text.clone()).unwrap_or_default();
+            output.bug(&what);
+            exit::BUG
+        }
+    };
+    ExitCode::from(u8::try_from(code).unwrap_or(exit::BUG as u8))
+}
+
+fn dispatch(output: &Output) -> Result<i32, Failure> {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return args::not_parsed(&error, output),
+    };
+    match cli.verb {
+        Verb::Run(args) => run::run(&args, output),
+        Verb::Sweep(args) => sweep::sweep(&args, output),
+        Verb::View(args) => view::view(&args, output),
+        Verb::Score(args) => score::score(&args, output),
+        Verb::Export(args) => export::export(&args, output),
+        Verb::Demo(args) => demo::demo(&args, output),
+        Verb::DemoWorker(args) => demo::worker(&args, output),
+    }
+}
+
+/// Keeps what the last panic said in place of printing it; code that isolates a panic goes on undisturbed.
+fn catch_bugs() -> Arc<Mutex<String>> {
+    let last = Arc::new(Mutex::new(String::new()));
+    let kept = last.clone();
+    panic::set_hook(Box::new(move |info| {
+        if let Ok(mut text) = kept.lock() {
+            *text = info.to_string();
+        }
+    }));
+    last
+}

@@ -1,0 +1,125 @@
+//! `falloff sweep`: runs of a program at several processor counts.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use falloff_workflow::backends::Interrupt;
+use falloff_workflow::exit;
+use falloff_workflow::journal::{Entry, State};
+use falloff_workflow::plan::{Plan, RunKey};
+use falloff_workflow::scoring::Scaling;
+use falloff_workflow::sweep::{OUTPUT_LOG, Outcome, Progress, Sweep};
+
+use crate::args::SweepArgs;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::values::next_free;
+
+/// Carries out the sweep, or prints its commands.
+pub fn sweep(args: &SweepArgs, output: &Output) -> Result<i32, Failure> {
+    let scaling = if args.weak { Scaling::Weak } else { Scaling::Strong };
+    let mut plan = Plan::new(args.program.clone(), args.launcher.clone(), scaling, args.scales.clone());
+    plan.repetitions = args.repeat;
+    plan.rate_hz = args.rate;
+    plan.timeout_seconds = args.timeout.map(|t| t.as_secs_f64());
+    let program = args.program.first().map_or(OsStr::new(""), OsStr::new);
+    let dir = args.output.clone().unwrap_or_else(|| next_free("falloff-sweep", program));
+    let sweep = Sweep::new(plan, &dir, &own_executable()?)?;
+    if args.dry_run {
+        return dry_run(&sweep, output);
+    }
+    let outcome = carry_out(&sweep, &dir, output)?;
+    if let Some(signal) = outcome.interrupted {
+        output.warn("falloff: interrupted; the same command goes on from here");
+        leave_by(signal);
+    }
+    if !outcome.failed.is_empty() {
+        return Err(failed(&outcome, &dir));
+    }
+    output.note(&format!("next: falloff score {}", dir.display()));
+    Ok(exit::OK)
+}
+
+/// Carries out a sweep with a line for each run.
+pub fn carry_out(sweep: &Sweep, dir: &Path, output: &Output) -> Result<Outcome, Failure> {
+    let interrupt = Interrupt::catch().map_err(|e| Failure {
+        message: format!("failed to catch signals: {e}"),
+        hint: None,
+        code: exit::INCOMPLETE,
+    })?;
+    let plan = sweep.plan();
+    let count = plan.runs().len();
+    let mut done = 0;
+    let outcome = sweep.carry_out(&interrupt, |progress| match progress {
+        Progress::Ready => {
+            output.note(&format!("{count} runs of `{}` into {}", plan.program.join(" "), dir.display()));
+        }
+        Progress::Begins(_) => done += 1,
+        Progress::Kept(entry) => {
+            done += 1;
+            output.note(&format!("{} kept from before", label(done, count, entry.key)));
+        }
+        Progress::Ended(entry) => {
+            let line = format!("{} {}", label(done, count, entry.key), ending(entry, dir));
+            match entry.state {
+                State::Completed => output.note(&line),
+                State::Failed => output.warn(&line),
+            }
+        }
+    })?;
+    Ok(outcome)
+}
+
+fn label(done: usize, count: usize, key: RunKey) -> String {
+    format!("[{done}/{count}] n = {}, repetition {}:", key.scale, key.repetition)
+}
+
+fn ending(entry: &Entry, dir: &Path) -> String {
+    let shared = if entry.oversubscribed { ", more processes than processors" } else { "" };
+    match &entry.reason {
+        None => format!("{:.2} s{shared}", entry.wall_seconds),
+        Some(reason) => {
+            format!("FAILED: {reason}; see {}", dir.join(entry.key.directory()).join(OUTPUT_LOG).display())
+        }
+    }
+}
+
+fn dry_run(sweep: &Sweep, output: &Output) -> Result<i32, Failure> {
+    let mut text = String::new();
+    for key in sweep.plan().runs() {
+        text.push_str(&format!("# {key}\n"));
+        for line in sweep.job(key, "RUN_ID").lines() {
+            text.push_str(&format!("{line}\n"));
+        }
+    }
+    output.data(&text)?;
+    Ok(exit::OK)
+}
+
+fn failed(outcome: &Outcome, dir: &Path) -> Failure {
+    let all = outcome.completed + outcome.failed.len();
+    Failure {
+        message: format!("failed to complete {} of {all} runs; they are left out of the score", outcome.failed.len()),
+        hint: Some(format!(
+            "see the {OUTPUT_LOG} files under {}; the same command repeats what failed",
+            dir.join("runs").display()
+        )),
+        code: exit::PROGRAM_FAILED,
+    }
+}
+
+/// The file of this program, which profiles the runs.
+pub fn own_executable() -> Result<PathBuf, Failure> {
+    std::env::current_exe().map_err(|e| Failure {
+        message: format!("failed to find falloff's own executable: {e}"),
+        hint: Some("start it by its full path".into()),
+        code: exit::INCOMPLETE,
+    })
+}
+
+/// Ends as the signal would have ended this process.
+fn leave_by(signal: i32) -> ! {
+    // If even that fails, the code that a shell gives for the signal says the same.
+    let _ = signal_hook::low_level::emulate_default_handler(signal);
+    std::process::exit(128 + signal)
+}

@@ -1,0 +1,59 @@
+//! `falloff view`: the profile of one run.
+
+use falloff_postprocess::views::{build, json, text};
+use falloff_postprocess::{Database, Metric, open};
+use falloff_workflow::exit;
+use falloff_workflow::plan::Plan;
+
+use crate::args::{ViewArgs, ViewFormat};
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Prints a view.
+pub fn view(args: &ViewArgs, output: &Output) -> Result<i32, Failure> {
+    if Plan::exists(&args.dir) {
+        return Err(Failure::usage(
+            format!("failed to show `{}`: it holds a sweep of several runs", args.dir.display()),
+            format!("name one of its runs, for example {}/runs/n0001-r1, or use `falloff score`", args.dir.display()),
+        ));
+    }
+    let database = open(&args.dir, &args.debug.options())?;
+    let metric = metric(&database, &args.metric)?;
+    let selected = |l: &falloff_postprocess::Location| args.location.is_none_or(|s| s.holds(l));
+    if !database.locations().iter().any(selected) {
+        return Err(Failure::usage(
+            format!("failed to show `{}`: no location there is what --location names", args.dir.display()),
+            "see its ranks and processes with --format json, without --location",
+        ));
+    }
+    let totals = database.exclusive_at(&metric.name, selected).unwrap_or_default();
+    let column = totals.into_iter().map(|v| v as f64).collect();
+    let view = build(args.view.kind(), database.tree(), &[column]);
+    match args.format {
+        ViewFormat::Json => output.stream(|out| {
+            json::write(&mut *out, &database, &view, 0, metric)?;
+            out.write_all(b"\n")
+        })?,
+        ViewFormat::Text => {
+            let options = text::TextOptions {
+                threshold_percent: args.threshold,
+                depth: args.depth,
+                ..text::TextOptions::default()
+            };
+            let table = text::table(&view, 0, metric, &options);
+            output.data(&format!("{}\n{table}", text::header(&database)))?;
+        }
+    }
+    Ok(exit::OK)
+}
+
+/// The metric of this name, or a message that lists those that are there.
+pub fn metric<'a>(database: &'a Database, name: &str) -> Result<&'a Metric, Failure> {
+    database.metrics().iter().find(|m| m.name == name).ok_or_else(|| {
+        let known: Vec<&str> = database.metrics().iter().map(|m| m.name.as_str()).collect();
+        Failure::usage(
+            format!("failed to show metric `{name}`: it was not measured"),
+            format!("use one of: {}", known.join(", ")),
+        )
+    })
+}

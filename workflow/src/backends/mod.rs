@@ -1,0 +1,12 @@
+//! Backends: how a program is started at a processor count, and how the job is awaited.
+
+mod interrupt;
+mod job;
+mod launcher;
+mod mpi;
+mod render;
+
+pub use interrupt::Interrupt;
+pub use job::{Ended, run_job};
+pub use launcher::Launcher;
+pub use render::{Job, JobProcess, RunSpec, find_program, render};

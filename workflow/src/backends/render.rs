@@ -1,0 +1,195 @@
+//! From a processor count to the commands that run it.
+
+use std::path::{Path, PathBuf};
+
+use super::launcher::{COMMAND, COUNT, Launcher};
+use super::mpi;
+
+/// Replaced by the run's directory in the program's arguments.
+const RUN: &str = "{run}";
+
+/// One run to start.
+#[derive(Clone, Copy, Debug)]
+pub struct RunSpec<'a> {
+    /// Processor count.
+    pub n: u32,
+    /// Directory of the run, absolute.
+    pub dir: &'a Path,
+    /// By it the ranks of one job know each other.
+    pub run_id: &'a str,
+    /// Samples per second of CPU time.
+    pub rate_hz: u32,
+    /// The falloff executable, absolute.
+    pub falloff: &'a Path,
+    /// Program and arguments with their placeholders.
+    pub program: &'a [String],
+}
+
+/// Processes that belong together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    /// What to start, all at once.
+    pub processes: Vec<JobProcess>,
+    /// Whether there are more processors in it than this machine has.
+    pub oversubscribed: bool,
+}
+
+/// One process that a job starts itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobProcess {
+    /// Program and arguments.
+    pub words: Vec<String>,
+    /// Variables added to the environment.
+    pub environment: Vec<(String, String)>,
+}
+
+/// The job that runs `spec` under a launcher.
+pub fn render(launcher: &Launcher, spec: &RunSpec) -> Job {
+    let n = spec.n.to_string();
+    let words = launcher.words();
+    let oversubscribed = mpi::oversubscribes(spec.n);
+    let command = command(spec);
+    let processes = match launcher {
+        Launcher::Plain => (0..spec.n)
+            .map(|rank| JobProcess { words: command.clone(), environment: rank_environment(rank, &n) })
+            .collect(),
+        Launcher::Threads => {
+            vec![JobProcess { words: command, environment: vec![("OMP_NUM_THREADS".into(), n)] }]
+        }
+        Launcher::Mpirun | Launcher::Srun | Launcher::Template(_) => {
+            let environment = words.first().map(|w| mpi::environment(w, oversubscribed)).unwrap_or_default();
+            vec![JobProcess { words: around(&words, command, &n), environment }]
+        }
+    };
+    Job { processes, oversubscribed }
+}
+
+/// The program under `falloff run`.
+fn command(spec: &RunSpec) -> Vec<String> {
+    let dir = spec.dir.display().to_string();
+    let mut words = vec![
+        spec.falloff.display().to_string(),
+        "run".into(),
+        "-o".into(),
+        dir.clone(),
+        "-e".into(),
+        format!("cpu@{}", spec.rate_hz),
+        "--run-id".into(),
+        spec.run_id.into(),
+        "--".into(),
+    ];
+    words.extend(spec.program.iter().map(|w| w.replace(COUNT, &spec.n.to_string()).replace(RUN, &dir)));
+    words
+}
+
+/// A template's words with the command in its place.
+fn around(template: &[String], command: Vec<String>, n: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut placed = false;
+    for word in template {
+        if word == COMMAND {
+            words.extend(command.iter().cloned());
+            placed = true;
+        } else {
+            words.push(word.replace(COUNT, n));
+        }
+    }
+    if !placed {
+        words.extend(command);
+    }
+    words
+}
+
+/// How a process of a plain job learns its rank: as from a PMI and as from torchrun.
+fn rank_environment(rank: u32, n: &str) -> Vec<(String, String)> {
+    let rank = rank.to_string();
+    [("PMI_RANK", rank.as_str()), ("PMI_SIZE", n), ("RANK", rank.as_str()), ("WORLD_SIZE", n)]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .to_vec()
+}
+
+impl Job {
+    /// The commands as one would type them, one a line.
+    pub fn lines(&self) -> Vec<String> {
+        let quote = |word: &str| match shlex::try_quote(word) {
+            Ok(quoted) => quoted.into_owned(),
+            Err(_) => word.to_owned(),
+        };
+        self.processes
+            .iter()
+            .map(|process| {
+                let variables = process.environment.iter().map(|(name, value)| format!("{name}={}", quote(value)));
+                let words = process.words.iter().map(|w| quote(w));
+                variables.chain(words).collect::<Vec<_>>().join(" ")
+            })
+            .collect()
+    }
+}
+
+/// Where a program is: itself if its name has a slash, else the first of that name on PATH that can be executed.
+pub fn find_program(name: &str) -> Option<PathBuf> {
+    let executable = |path: &Path| {
+        nix::unistd::access(path, nix::unistd::AccessFlags::X_OK).is_ok() && path.is_file()
+    };
+    if name.contains('/') {
+        let path = PathBuf::from(name);
+        return executable(&path).then_some(path);
+    }
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|dir| dir.join(name)).find(|candidate| executable(candidate))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(launcher: &str) -> Job {
+        let program = ["./app".to_owned(), "-x".into(), "{n}".into(), "{run}/out file".into()];
+        let spec = RunSpec {
+            n: 2,
+            dir: Path::new("/s/runs/n0002-r1"),
+            run_id: "abc",
+            rate_hz: 200,
+            falloff: Path::new("/bin/falloff"),
+            program: &program,
+        };
+        let mut job = render(&launcher.parse().unwrap(), &spec);
+        job.oversubscribed = false;
+        job
+    }
+
+    const COMMAND_LINE: &str = "/bin/falloff run -o /s/runs/n0002-r1 -e cpu@200 --run-id abc -- \
+                                ./app -x 2 '/s/runs/n0002-r1/out file'";
+
+    #[test]
+    fn plain_processes_know_their_rank() {
+        let lines = job("plain").lines();
+        assert_eq!(lines[1], format!("PMI_RANK=1 PMI_SIZE=2 RANK=1 WORLD_SIZE=2 {COMMAND_LINE}"));
+        assert_eq!(lines.len(), 2);
+    }
+
+    #[test]
+    fn threads_are_told_by_openmp_variable() {
+        assert_eq!(job("threads").lines(), [format!("OMP_NUM_THREADS=2 {COMMAND_LINE}")]);
+    }
+
+    #[test]
+    fn launchers_go_in_front() {
+        assert_eq!(job("srun").lines(), [format!("srun -n 2 {COMMAND_LINE}")]);
+    }
+
+    #[test]
+    fn a_template_may_place_the_command() {
+        assert_eq!(job("taskset -c 0-{n} {command} --more").lines(), [format!(
+            "taskset -c 0-2 {COMMAND_LINE} --more"
+        )]);
+    }
+
+    #[test]
+    fn programs_are_found_on_the_path() {
+        assert!(find_program("sh").is_some());
+        assert!(find_program("/bin/sh").is_some());
+        assert!(find_program("no-such-program-here").is_none());
+        assert!(find_program("/").is_none());
+    }
+}

@@ -1,0 +1,63 @@
+//! One view of a score as CSV, one line a row.
+
+use crate::scoring::ScoredView;
+
+const HEADINGS: &str = "id,parent,depth,kind,name,module,file,line,excess_incl_percent,\
+excess_incl_half_width_percent,excess_excl_percent,excess_excl_half_width_percent,work_base_incl_seconds,\
+work_at_incl_seconds,work_base_excl_seconds,work_at_excl_seconds,imbalance_percent,samples_base,samples_at,\
+significant,class\n";
+
+/// All rows of the view; fields with a comma, a quote or a line end are quoted as in RFC 4180.
+pub fn csv(view: &ScoredView) -> String {
+    let number = |n: Option<u32>| n.map_or(String::new(), |n| n.to_string());
+    let text = |t: Option<&str>| t.map_or(String::new(), quoted);
+    let mut out = HEADINGS.to_owned();
+    for row in &view.rows {
+        let (incl, excl) = (&row.inclusive, &row.exclusive);
+        let cells = [
+            row.id.to_string(),
+            number(row.parent),
+            row.depth.to_string(),
+            row.kind.word().into(),
+            quoted(&row.name),
+            text(row.module.as_deref()),
+            text(row.file.as_deref()),
+            number(row.line),
+            (100.0 * incl.excess).to_string(),
+            (100.0 * incl.half_width).to_string(),
+            (100.0 * excl.excess).to_string(),
+            (100.0 * excl.half_width).to_string(),
+            incl.work_base.to_string(),
+            incl.work_at.to_string(),
+            excl.work_base.to_string(),
+            excl.work_at.to_string(),
+            row.max_over_mean.map_or(String::new(), |m| (100.0 * (m - 1.0)).to_string()),
+            row.samples_base.to_string(),
+            row.samples_at.to_string(),
+            row.significant().to_string(),
+            row.class.name().into(),
+        ];
+        out.push_str(&cells.join(","));
+        out.push('\n');
+    }
+    out
+}
+
+fn quoted(field: &str) -> String {
+    if field.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn fields_are_quoted_when_needed() {
+        assert_eq!(quoted("main"), "main");
+        assert_eq!(quoted("f(int, \"x\")"), "\"f(int, \"\"x\"\")\"");
+    }
+}

@@ -1,0 +1,295 @@
+//! The score as JSON: `falloff.score`, version 1. Described in `docs/score.md`.
+
+use falloff_postprocess::views::{RowKind, ViewKind};
+use serde::Serialize;
+
+use crate::results::SweepState;
+use crate::scoring::{Finding, Loss, Score, ScoredRow, ScoredView, findings};
+
+const SCHEMA: &str = "falloff.score";
+const VERSION: u32 = 1;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    version: u32,
+    metric: &'a str,
+    scaling: &'static str,
+    base: u32,
+    at: u32,
+    swapped: bool,
+    base_repetitions: usize,
+    at_repetitions: usize,
+    sampling_error_only: bool,
+    sampling_period_seconds: f64,
+    total_excess_percent: f64,
+    total_excess_half_width_percent: f64,
+    work_base_seconds: f64,
+    work_at_seconds: f64,
+    program: &'a [String],
+    launcher: &'a str,
+    contexts: Vec<RowJson<'a>>,
+    views: Views<'a>,
+    hot_path: &'a [u32],
+    findings: Vec<FindingJson<'a>>,
+    divergence: DivergenceJson<'a>,
+    scales: Vec<ScaleJson>,
+    health: Health<'a>,
+    failed_runs: Vec<FailedRun>,
+    missing_runs: Vec<String>,
+    oversubscribed_scales: &'a [u32],
+}
+
+#[derive(Serialize)]
+struct Views<'a> {
+    callers: Vec<RowJson<'a>>,
+    flat: Vec<RowJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct RowJson<'a> {
+    id: u32,
+    parent: Option<u32>,
+    kind: RowKind,
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<Vec<&'a str>>,
+    module: Option<&'a str>,
+    file: Option<&'a str>,
+    line: Option<u32>,
+    call_line: Option<u32>,
+    excess_incl_percent: f64,
+    excess_incl_half_width_percent: f64,
+    excess_excl_percent: f64,
+    excess_excl_half_width_percent: f64,
+    work_base_incl_seconds: f64,
+    work_at_incl_seconds: f64,
+    work_base_excl_seconds: f64,
+    work_at_excl_seconds: f64,
+    own_efficiency_percent: Option<f64>,
+    imbalance_percent: Option<f64>,
+    samples_base: u64,
+    samples_at: u64,
+    significant: bool,
+    class: &'static str,
+}
+
+#[derive(Serialize)]
+struct FindingJson<'a> {
+    flat_id: u32,
+    name: &'a str,
+    excess_excl_percent: f64,
+    text: String,
+}
+
+#[derive(Serialize)]
+struct DivergenceJson<'a> {
+    new_percent: f64,
+    vanished_percent: f64,
+    paths: Vec<DivergentJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct DivergentJson<'a> {
+    id: u32,
+    class: &'static str,
+    excess_incl_percent: f64,
+    path: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+struct ScaleJson {
+    processors: u32,
+    repetitions: usize,
+    samples: u64,
+    work_seconds: f64,
+    wall_seconds: f64,
+    excess_percent: f64,
+    excess_half_width_percent: f64,
+    work_efficiency_percent: f64,
+    previous: Option<StepJson>,
+}
+
+#[derive(Serialize)]
+struct StepJson {
+    processors: u32,
+    excess_percent: f64,
+    excess_half_width_percent: f64,
+}
+
+#[derive(Serialize)]
+struct Health<'a> {
+    samples: u64,
+    dropped_samples: u64,
+    partial_samples: u64,
+    truncated_samples: u64,
+    helper_seconds: f64,
+    warnings: Vec<Warning<'a>>,
+}
+
+#[derive(Serialize)]
+struct Warning<'a> {
+    text: &'a str,
+    runs: usize,
+}
+
+#[derive(Serialize)]
+struct FailedRun {
+    run: String,
+    processors: u32,
+    repetition: u32,
+    reason: String,
+}
+
+/// The score as one JSON document.
+///
+/// `threshold` leaves out rows whose inclusive and exclusive excess are both below it in size, as a fraction of
+/// the run, unless a row below is kept; 0 keeps all.
+pub fn json(sweep: &SweepState, score: &Score, threshold: f64) -> serde_json::Result<String> {
+    let total = score.total();
+    let (base_repetitions, at_repetitions) = score.repetitions;
+    let document = Document {
+        schema: SCHEMA,
+        version: VERSION,
+        metric: &score.metric,
+        scaling: score.scaling.name(),
+        base: score.base,
+        at: score.at,
+        swapped: score.swapped,
+        base_repetitions,
+        at_repetitions,
+        sampling_error_only: base_repetitions == 1 || at_repetitions == 1,
+        sampling_period_seconds: score.period,
+        total_excess_percent: percent(total.excess),
+        total_excess_half_width_percent: percent(total.half_width),
+        work_base_seconds: total.work_base,
+        work_at_seconds: total.work_at,
+        program: &sweep.plan.program,
+        launcher: &sweep.plan.launcher,
+        contexts: rows(&score.context, threshold),
+        views: Views { callers: rows(&score.callers, threshold), flat: rows(&score.flat, threshold) },
+        hot_path: &score.context.hot_path,
+        findings: findings(score).into_iter().map(|f| finding(score, f)).collect(),
+        divergence: divergence(score),
+        scales: scales(score),
+        health: health(score),
+        failed_runs: failed_runs(sweep),
+        missing_runs: sweep.missing.iter().map(ToString::to_string).collect(),
+        oversubscribed_scales: &sweep.oversubscribed,
+    };
+    serde_json::to_string_pretty(&document)
+}
+
+/// Percent without a sign on zero.
+fn percent(fraction: f64) -> f64 {
+    100.0 * fraction + 0.0
+}
+
+/// The rows of a view that are kept, each after its parent.
+fn rows(view: &ScoredView, threshold: f64) -> Vec<RowJson<'_>> {
+    let large = |loss: &Loss| loss.excess.abs() >= threshold;
+    let mut kept: Vec<bool> = view.rows.iter().map(|r| large(&r.inclusive) || large(&r.exclusive)).collect();
+    for row in view.rows.iter().rev() {
+        if let Some(parent) = row.parent.filter(|_| kept[row.id as usize]) {
+            kept[parent as usize] = true;
+        }
+    }
+    view.rows.iter().filter(|r| kept[r.id as usize]).map(|r| row_json(view, r)).collect()
+}
+
+fn row_json<'a>(view: &'a ScoredView, row: &'a ScoredRow) -> RowJson<'a> {
+    RowJson {
+        id: row.id,
+        parent: row.parent,
+        kind: row.kind,
+        name: &row.name,
+        path: (view.kind == ViewKind::Context).then(|| view.path(row.id)),
+        module: row.module.as_deref(),
+        file: row.file.as_deref(),
+        line: row.line,
+        call_line: row.call_line,
+        excess_incl_percent: percent(row.inclusive.excess),
+        excess_incl_half_width_percent: percent(row.inclusive.half_width),
+        excess_excl_percent: percent(row.exclusive.excess),
+        excess_excl_half_width_percent: percent(row.exclusive.half_width),
+        work_base_incl_seconds: row.inclusive.work_base,
+        work_at_incl_seconds: row.inclusive.work_at,
+        work_base_excl_seconds: row.exclusive.work_base,
+        work_at_excl_seconds: row.exclusive.work_at,
+        own_efficiency_percent: row.own_efficiency.map(percent),
+        imbalance_percent: row.max_over_mean.map(|m| percent(m - 1.0)),
+        samples_base: row.samples_base,
+        samples_at: row.samples_at,
+        significant: row.significant(),
+        class: row.class.name(),
+    }
+}
+
+fn finding(score: &Score, finding: Finding) -> FindingJson<'_> {
+    let row = &score.flat.rows[finding.row as usize];
+    FindingJson {
+        flat_id: row.id,
+        name: &row.name,
+        excess_excl_percent: percent(row.exclusive.excess),
+        text: finding.text,
+    }
+}
+
+fn divergence(score: &Score) -> DivergenceJson<'_> {
+    let found = &score.divergence;
+    DivergenceJson {
+        new_percent: percent(found.new),
+        vanished_percent: percent(found.vanished),
+        paths: found
+            .paths
+            .iter()
+            .map(|p| DivergentJson {
+                id: p.row,
+                class: p.class.name(),
+                excess_incl_percent: percent(p.excess),
+                path: score.context.path(p.row),
+            })
+            .collect(),
+    }
+}
+
+fn scales(score: &Score) -> Vec<ScaleJson> {
+    let scale = |s: &crate::scoring::ScaleSummary| ScaleJson {
+        processors: s.scale,
+        repetitions: s.repetitions,
+        samples: s.samples,
+        work_seconds: s.against_base.work_at,
+        wall_seconds: s.wall_seconds,
+        excess_percent: percent(s.against_base.excess),
+        excess_half_width_percent: percent(s.against_base.half_width),
+        work_efficiency_percent: percent(1.0 - s.against_base.excess),
+        previous: s.against_previous.map(|(processors, loss)| StepJson {
+            processors,
+            excess_percent: percent(loss.excess),
+            excess_half_width_percent: percent(loss.half_width),
+        }),
+    };
+    score.scales.iter().map(scale).collect()
+}
+
+fn health(score: &Score) -> Health<'_> {
+    let health = &score.health;
+    Health {
+        samples: health.samples,
+        dropped_samples: health.dropped,
+        partial_samples: health.partial,
+        truncated_samples: health.truncated,
+        helper_seconds: score.helper_seconds,
+        warnings: health.warnings.iter().map(|(text, runs)| Warning { text, runs: *runs }).collect(),
+    }
+}
+
+fn failed_runs(sweep: &SweepState) -> Vec<FailedRun> {
+    let failed = |entry: &crate::journal::Entry| FailedRun {
+        run: entry.key.to_string(),
+        processors: entry.key.scale,
+        repetition: entry.key.repetition,
+        reason: entry.reason.clone().unwrap_or_default(),
+    };
+    sweep.failed.iter().map(failed).collect()
+}

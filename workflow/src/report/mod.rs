@@ -1,0 +1,14 @@
+//! Reports: a score as text for people, and as JSON and CSV for programs.
+
+pub mod csv;
+pub mod json;
+mod functions;
+mod names;
+mod paint;
+mod table;
+mod text;
+mod tree;
+pub mod verdict;
+
+pub use paint::Paint;
+pub use text::{TextOptions, text};

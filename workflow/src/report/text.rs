@@ -1,0 +1,235 @@
+//! The report for people. Its first screen says what is lost, where, how sure that is, and what to do next.
+
+use falloff_postprocess::views::ViewKind;
+
+use super::names::shorten;
+use super::paint::Paint;
+use super::table::{Table, percent, seconds, with_width};
+use super::functions::function_lines;
+use super::tree::{hot_path_lines, tree_lines};
+use crate::plan::RunKey;
+use crate::results::SweepState;
+use crate::scoring::{Class, Scaling, Score, findings};
+
+/// What the reader wants to see.
+#[derive(Clone, Copy, Debug)]
+pub struct TextOptions {
+    /// Colours.
+    pub paint: Paint,
+    /// Columns of the screen.
+    pub width: usize,
+    /// Smallest excess, as a fraction of the run, for a call path or a function to be listed.
+    pub threshold: f64,
+    /// The view whose tree is printed.
+    pub view: ViewKind,
+}
+
+/// Warnings that are printed one by one.
+const WARNINGS: usize = 6;
+/// Divergent paths that are printed one by one.
+const DIVERGENT: usize = 6;
+
+/// The whole report.
+pub fn text(sweep: &SweepState, score: &Score, options: &TextOptions) -> String {
+    let mut lines = header(sweep, score, options);
+    lines.extend(summary(score, options));
+    lines.extend(scale_table(sweep, score, options));
+    lines.extend(hot_path_lines(score, options));
+    lines.extend(finding_lines(sweep, score, options));
+    lines.extend(function_lines(score, options));
+    lines.extend(tree_lines(score, options));
+    lines.extend(divergence(score, options));
+    lines.extend(legend(score, options));
+    let mut report = lines.join("\n");
+    report.push('\n');
+    report
+}
+
+fn header(sweep: &SweepState, score: &Score, options: &TextOptions) -> Vec<String> {
+    let plan = &sweep.plan;
+    let scales: Vec<String> = plan.scales.iter().map(u32::to_string).collect();
+    let program = plan.program.join(" ");
+    let room = options.width.saturating_sub(13);
+    let health = &score.health;
+    let complete = 1.0 - health.partial as f64 / health.samples.max(1) as f64;
+    let mut lines = vec![
+        options.paint.bold(&format!("falloff score {}", shorten(&sweep.dir.display().to_string(), room))),
+        format!("  program   {}", shorten(&program, room)),
+        format!(
+            "  compared  {} -> {} processors, {} scaling, metric {} summed over all threads",
+            score.base,
+            score.at,
+            score.scaling.name(),
+            score.metric
+        ),
+        format!(
+            "  runs      {} of {} good, {} times at n = {}, launcher {}",
+            sweep.good.len(),
+            plan.runs().len(),
+            plan.repetitions,
+            scales.join(", "),
+            plan.launcher
+        ),
+        format!(
+            "  samples   {}, one in {:.1} ms of {}; {:.2} % with a complete call path; {} dropped",
+            health.samples,
+            1e3 * score.period,
+            score.metric,
+            (10_000.0 * complete).floor() / 100.0,
+            health.dropped
+        ),
+    ];
+    lines.extend(caveats(sweep, score).iter().map(|text| options.paint.yellow(&format!("  ! {text}"))));
+    lines
+}
+
+/// What the reader must know before trusting the numbers.
+fn caveats(sweep: &SweepState, score: &Score) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in &sweep.failed {
+        let reason = entry.reason.as_deref().unwrap_or("no reason is known");
+        found.push(format!("run {} failed and is left out: {reason}", entry.key));
+    }
+    if !sweep.missing.is_empty() {
+        let names: Vec<String> = sweep.missing.iter().map(RunKey::to_string).collect();
+        found.push(format!("not made yet: {}", names.join(", ")));
+    }
+    if score.swapped {
+        found.push(format!("--base was above --at; {} is taken as the base", score.base));
+    }
+    if !sweep.oversubscribed.is_empty() {
+        let scales: Vec<String> = sweep.oversubscribed.iter().map(u32::to_string).collect();
+        found.push(format!("at n = {} processes shared processors: there were more than cores", scales.join(", ")));
+    }
+    if score.helper_seconds > 0.0 {
+        found.push(format!(
+            "{} s of threads that the program did not start are left out",
+            seconds(score.helper_seconds)
+        ));
+    }
+    if score.health.truncated > 0 {
+        found.push(format!("{} samples have call paths deeper than is kept", score.health.truncated));
+    }
+    let warnings = &score.health.warnings;
+    found.extend(warnings.iter().take(WARNINGS).map(|(text, runs)| match runs {
+        1 => text.clone(),
+        _ => format!("{text} (in {runs} runs)"),
+    }));
+    if warnings.len() > WARNINGS {
+        found.push(format!("{} more warnings are in --format json", warnings.len() - WARNINGS));
+    }
+    found
+}
+
+fn summary(score: &Score, options: &TextOptions) -> Vec<String> {
+    let total = score.total();
+    let expected = score.scaling.rho(score.base, score.at) * total.work_base;
+    let share = format!("{} ± {} %", percent(total.excess), percent(total.half_width));
+    let (headline, colour): (String, fn(Paint, &str) -> String) = match total.excess {
+        x if x > 0.0 => (format!("LOST {share} of the work at {} is excess work", score.at), Paint::red),
+        x if x < 0.0 => (format!("GAINED {share}: less work at {} than expected", score.at), Paint::green),
+        _ => (format!("NOTHING LOST between {} and {}", score.base, score.at), Paint::green),
+    };
+    vec![
+        String::new(),
+        colour(options.paint, &options.paint.bold(&headline)),
+        format!(
+            "  {} s of {} at {}; perfect {} scaling from {} would need {} s; work efficiency {} %",
+            seconds(total.work_at),
+            score.metric,
+            score.at,
+            score.scaling.name(),
+            score.base,
+            seconds(expected),
+            percent(1.0 - total.excess)
+        ),
+    ]
+}
+
+fn scale_table(sweep: &SweepState, score: &Score, options: &TextOptions) -> Vec<String> {
+    let excess = format!("excess % vs {}", score.base);
+    let mut table =
+        Table::new(&["n", "good runs", "work s", "wall s", &excess, "excess % vs n before", "efficiency %", ""]);
+    for scale in &score.scales {
+        let (good, planned) = sweep.good_of(scale.scale);
+        let against = &scale.against_base;
+        table.row(vec![
+            scale.scale.to_string(),
+            format!("{good}/{planned}"),
+            seconds(against.work_at),
+            seconds(scale.wall_seconds),
+            with_width(against.excess, against.half_width),
+            scale.against_previous.map_or("-".into(), |(_, x)| with_width(x.excess, x.half_width)),
+            percent(1.0 - against.excess),
+            if scale.repetitions == 1 { "n=1" } else { "" }.into(),
+        ]);
+    }
+    section("SCALES", table.lines(), options)
+}
+
+fn finding_lines(sweep: &SweepState, score: &Score, options: &TextOptions) -> Vec<String> {
+    let mut body: Vec<String> = Vec::new();
+    let mut named = None;
+    for finding in findings(score) {
+        let row = &score.flat.rows[finding.row as usize];
+        if named.replace(row.id) != Some(row.id) {
+            let loss = with_width(row.exclusive.excess, row.exclusive.half_width);
+            let room = options.width.saturating_sub(18);
+            body.push(format!("  {loss}  {}", options.paint.bold(&shorten(&row.name, room))));
+        }
+        body.push(format!("                {}", finding.text));
+    }
+    if let Some(key) = sweep.good.iter().find(|key| key.scale == score.at) {
+        let dir = sweep.dir.join(key.directory());
+        body.push(format!("  next: falloff view {} --view callers", dir.display()));
+    }
+    section("WHAT TO LOOK AT", body, options)
+}
+
+fn divergence(score: &Score, options: &TextOptions) -> Vec<String> {
+    let divergence = &score.divergence;
+    if divergence.paths.is_empty() {
+        return Vec::new();
+    }
+    let shown: Vec<_> = divergence.paths.iter().filter(|p| p.excess.abs() >= options.threshold).collect();
+    let mut body = vec![format!(
+        "  new at {}: {} % of the run; gone since {}: {} %; the rows above them hold both together",
+        score.at,
+        percent(divergence.new),
+        score.base,
+        percent(divergence.vanished)
+    )];
+    for path in shown.iter().take(DIVERGENT) {
+        let names = score.context.path(path.row).join(" > ");
+        let sign = if path.class == Class::New { "+" } else { "" };
+        let room = options.width.saturating_sub(12);
+        body.push(format!("  {:>7}  {}", format!("{sign}{}", percent(path.excess)), shorten(&names, room)));
+    }
+    section("CALL PATHS AT ONE SCALE ONLY", body, options)
+}
+
+fn legend(score: &Score, options: &TextOptions) -> Vec<String> {
+    let rho = match score.scaling {
+        Scaling::Strong => "W(n) - W(base)",
+        Scaling::Weak => "W(n) - n/base W(base)",
+    };
+    let (base, at) = score.repetitions;
+    let sure = if base == 1 || at == 1 {
+        "n=1: ± holds the sampling error only and says nothing about other runs; sweep with --repeat 3".to_owned()
+    } else {
+        format!("± is the half width of a 95 % interval, in points, from {base} and {at} runs")
+    };
+    vec![
+        String::new(),
+        options.paint.dim(&format!("excess = ({rho}) / W(n) of the whole run, W the work over all threads; rows add up")),
+        options.paint.dim(&sure),
+        options.paint.dim("(…) marks rows with too few samples to judge, or not told from zero"),
+    ]
+}
+
+/// A titled part of the report.
+pub(super) fn section(title: &str, body: Vec<String>, options: &TextOptions) -> Vec<String> {
+    let mut lines = vec![String::new(), options.paint.bold(title)];
+    lines.extend(body);
+    lines
+}

@@ -1,0 +1,145 @@
+//! Trees of excess in the text report: the hot path and the rows of a view.
+//!
+//! Frames that only pass the excess on are left out: of a chain of rows that have all the work of the row above,
+//! the first two and the last are shown.
+
+use falloff_postprocess::views::{RowKind, ViewKind};
+
+use super::functions::{judged, labelled, tinted};
+use super::names::shorten;
+use super::table::{percent, with_width};
+use super::text::{TextOptions, section};
+use crate::scoring::{Score, ScoredRow, ScoredView};
+
+/// Lines of a tree that are printed.
+const TREE_LINES: usize = 200;
+/// Deepest indentation.
+const DEEPEST: usize = 24;
+/// Shortest chain, in rows, whose middle is left out.
+const CHAIN: usize = 5;
+/// Part of the work above that a row may lack and still be called the same, as a fraction.
+const SAME: f64 = 0.001;
+
+/// A row or a gap, with its indentation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Line {
+    Row(usize, u32),
+    Gap(usize, usize),
+}
+
+/// The hot path of loss.
+pub(super) fn hot_path_lines(score: &Score, options: &TextOptions) -> Vec<String> {
+    let view = &score.context;
+    let Some(first) = view.hot_path.first() else { return Vec::new() };
+    let next = |row: u32| {
+        let place = view.hot_path.iter().position(|r| *r == row);
+        place.and_then(|p| view.hot_path.get(p + 1)).copied().into_iter().collect::<Vec<u32>>()
+    };
+    let body = lines(view, vec![*first], next)
+        .into_iter()
+        .map(|line| match line {
+            Line::Gap(depth, rows) => gap(depth, rows, 16),
+            Line::Row(depth, id) => {
+                let row = &view.rows[id as usize];
+                let number = with_width(row.inclusive.excess, row.inclusive.half_width);
+                let indent = indent(depth);
+                let room = options.width.saturating_sub(16 + indent.len());
+                format!("  {number:<12}  {indent}{}", shorten(&labelled(row), room))
+            }
+        })
+        .collect();
+    section("HOT PATH OF LOSS (inclusive excess %)", body, options)
+}
+
+/// The rows of a view whose inclusive excess is above the threshold.
+pub(super) fn tree_lines(score: &Score, options: &TextOptions) -> Vec<String> {
+    let view = score.view(options.view);
+    let title = match options.view {
+        ViewKind::Context => "CALL PATHS BY EXCESS",
+        ViewKind::Callers => "CALLERS BY EXCESS",
+        ViewKind::Flat => "MODULES, FILES, FUNCTIONS AND LINES BY EXCESS",
+    };
+    let mut children: Vec<Vec<u32>> = vec![Vec::new(); view.rows.len()];
+    // A function of the callers view stands for its own cost only.
+    let weight = |row: &ScoredRow| match options.view {
+        ViewKind::Callers if row.depth == 1 => row.exclusive.excess,
+        _ => row.inclusive.excess,
+    };
+    for row in view.rows.iter().skip(1) {
+        if let Some(parent) = row.parent.filter(|_| weight(row).abs() >= options.threshold) {
+            children[parent as usize].push(row.id);
+        }
+    }
+    let excess = |id: &u32| weight(&view.rows[*id as usize]);
+    for list in &mut children {
+        list.sort_by(|a, b| excess(b).total_cmp(&excess(a)).then(a.cmp(b)));
+    }
+    let top = children.first().cloned().unwrap_or_default();
+    let all = lines(view, top, |row| children[row as usize].clone());
+    let mut body = vec![format!("  {:<12}  {:<12}  {:>8}", "inclusive %", "exclusive %", "max/mean")];
+    body.extend(all.iter().take(TREE_LINES).map(|line| match *line {
+        Line::Gap(depth, rows) => options.paint.dim(&gap(depth, rows, 40)),
+        Line::Row(depth, id) => row_line(&view.rows[id as usize], depth, options),
+    }));
+    if all.len() > TREE_LINES {
+        let more = all.len() - TREE_LINES;
+        body.push(format!("  … {more} more lines; raise --threshold or use --format json"));
+    }
+    section(&format!("{title} (rows of at least {} %)", percent(options.threshold)), body, options)
+}
+
+/// Walks down from the rows of `top`, largest first, leaving out the middle of chains.
+fn lines(view: &ScoredView, top: Vec<u32>, children: impl Fn(u32) -> Vec<u32>) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let mut stack: Vec<(usize, u32)> = top.into_iter().rev().map(|row| (0, row)).collect();
+    while let Some((depth, first)) = stack.pop() {
+        let mut chain = vec![first];
+        let mut below = children(first);
+        while let [only] = below[..]
+            && passes_on(&view.rows[chain[chain.len() - 1] as usize], &view.rows[only as usize])
+        {
+            chain.push(only);
+            below = children(only);
+        }
+        let last = chain[chain.len() - 1];
+        let depth = if chain.len() >= CHAIN {
+            lines.extend([Line::Row(depth, first), Line::Row(depth + 1, chain[1])]);
+            lines.extend([Line::Gap(depth + 2, chain.len() - 3), Line::Row(depth + 3, last)]);
+            depth + 4
+        } else {
+            lines.extend(chain.iter().enumerate().map(|(step, row)| Line::Row(depth + step, *row)));
+            depth + chain.len()
+        };
+        stack.extend(below.into_iter().rev().map(|row| (depth, row)));
+    }
+    lines
+}
+
+/// Whether the row below has all the work of the one above.
+fn passes_on(above: &ScoredRow, below: &ScoredRow) -> bool {
+    let same = |a: f64, b: f64| a - b <= SAME * a;
+    below.kind != RowKind::Line
+        && same(above.inclusive.work_at, below.inclusive.work_at)
+        && same(above.inclusive.work_base, below.inclusive.work_base)
+}
+
+fn row_line(row: &ScoredRow, depth: usize, options: &TextOptions) -> String {
+    let exclusive = if row.exclusive.work_base + row.exclusive.work_at > 0.0 && row.kind != RowKind::Line {
+        with_width(row.exclusive.excess, row.exclusive.half_width)
+    } else {
+        String::new()
+    };
+    let indent = indent(depth);
+    let name = shorten(&labelled(row), options.width.saturating_sub(40 + indent.len()).max(24));
+    let ratio = row.max_over_mean.map_or("-".into(), |m| format!("{m:.2}"));
+    let line = format!("  {:<12}  {exclusive:<12}  {ratio:>8}  {indent}{name}", judged(row, &row.inclusive));
+    tinted(line.trim_end(), row, &row.inclusive, options)
+}
+
+fn gap(depth: usize, rows: usize, columns: usize) -> String {
+    format!("{}{}… {rows} frames that pass it on", " ".repeat(columns), indent(depth))
+}
+
+fn indent(depth: usize) -> String {
+    "  ".repeat(depth.min(DEEPEST))
+}

@@ -1,0 +1,147 @@
+//! What a sweep has measured so far.
+
+use std::path::{Path, PathBuf};
+
+use falloff_postprocess::{OpenOptions, open};
+use falloff_profiler::{MEASUREMENTS, RUN_FILE};
+
+use crate::journal::{Entry, Journal, State};
+use crate::plan::{Plan, RunKey};
+use crate::scoring::{Question, Run, Scaling, Score};
+use crate::{Error, Result};
+
+/// What was planned and what of it is there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SweepState {
+    /// Directory of the sweep.
+    pub dir: PathBuf,
+    /// What was planned.
+    pub plan: Plan,
+    /// Runs that can be scored.
+    pub good: Vec<RunKey>,
+    /// Runs that failed.
+    pub failed: Vec<Entry>,
+    /// Runs that were never made.
+    pub missing: Vec<RunKey>,
+    /// Processor counts that were more than the machine has.
+    pub oversubscribed: Vec<u32>,
+}
+
+/// A sweep with its good runs opened.
+pub struct Results {
+    /// What is there.
+    pub state: SweepState,
+    /// Runs that can be scored.
+    pub runs: Vec<Run>,
+}
+
+/// What the user asks in place of the default.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// Metric; `cpu` if not given.
+    pub metric: Option<String>,
+    /// Base scale.
+    pub base: Option<u32>,
+    /// Compared scale.
+    pub at: Option<u32>,
+    /// Expectation; the sweep's own if not given.
+    pub scaling: Option<Scaling>,
+}
+
+impl Results {
+    /// Opens the sweep in `dir`; runs that were not merged yet are merged.
+    pub fn open(dir: &Path, options: &OpenOptions) -> Result<Results> {
+        if !Plan::exists(dir) {
+            return Err(not_a_sweep(dir));
+        }
+        let plan = Plan::read(dir)?;
+        let journal = Journal::read(dir)?;
+        let planned = plan.runs();
+        let state = SweepState {
+            dir: dir.to_owned(),
+            plan,
+            good: Vec::new(),
+            failed: Vec::new(),
+            missing: Vec::new(),
+            oversubscribed: Vec::new(),
+        };
+        let mut results = Results { state, runs: Vec::new() };
+        for key in planned {
+            match journal.get(&key) {
+                None => results.state.missing.push(key),
+                Some(entry) if entry.state == State::Failed => results.state.failed.push(entry.clone()),
+                Some(entry) => results.add(entry, options),
+            }
+        }
+        results.state.oversubscribed.sort_unstable();
+        results.state.oversubscribed.dedup();
+        Ok(results)
+    }
+
+    /// A run that cannot be opened any more is one that failed.
+    fn add(&mut self, entry: &Entry, options: &OpenOptions) {
+        match open(&self.state.dir.join(entry.key.directory()), options) {
+            Ok(database) => {
+                self.state.good.push(entry.key);
+                if entry.oversubscribed {
+                    self.state.oversubscribed.push(entry.key.scale);
+                }
+                self.runs.push(Run {
+                    scale: entry.key.scale,
+                    repetition: entry.key.repetition,
+                    wall_seconds: entry.wall_seconds,
+                    database,
+                });
+            }
+            Err(error) => self.state.failed.push(entry.clone().failed(error.to_string())),
+        }
+    }
+
+    /// Scores the good runs.
+    pub fn score(&self, choice: &Choice) -> Result<Score> {
+        let question = Question {
+            dir: self.state.dir.clone(),
+            metric: choice.metric.clone().unwrap_or_else(|| "cpu".into()),
+            base: choice.base,
+            at: choice.at,
+            scaling: choice.scaling.unwrap_or(self.state.plan.scaling),
+            period: 1.0 / f64::from(self.state.plan.rate_hz),
+        };
+        if self.runs.is_empty() {
+            return Err(Error::NotEnoughRuns {
+                path: self.state.dir.clone(),
+                reason: format!(
+                    "none of its {} runs is good ({} failed, {} not made)",
+                    self.state.plan.runs().len(),
+                    self.state.failed.len(),
+                    self.state.missing.len()
+                ),
+            });
+        }
+        Score::new(&self.runs, &question)
+    }
+}
+
+impl SweepState {
+    /// Good and planned runs at a scale.
+    pub fn good_of(&self, scale: u32) -> (usize, u32) {
+        (self.good.iter().filter(|key| key.scale == scale).count(), self.plan.repetitions)
+    }
+}
+
+fn not_a_sweep(dir: &Path) -> Error {
+    let (reason, hint) = if !dir.is_dir() {
+        ("there is no such directory".to_owned(), "check the name".to_owned())
+    } else if dir.join(RUN_FILE).exists() || dir.join(MEASUREMENTS).exists() {
+        (
+            "it holds one run, and scoring compares several".to_owned(),
+            format!("look at it with `falloff view {}`, or make a sweep with `falloff sweep`", dir.display()),
+        )
+    } else {
+        (
+            "it holds no sweep".to_owned(),
+            format!("make one with `falloff sweep -n 1,2,4 -o {} -- ./app`", dir.display()),
+        )
+    };
+    Error::NotASweep { path: dir.to_owned(), reason, hint }
+}

@@ -1,0 +1,132 @@
+//! How unevenly the work of a context is spread over the participants of a run.
+
+use std::collections::BTreeMap;
+
+use falloff_postprocess::views::{ViewKind, build};
+use falloff_postprocess::{Database, Location, Tree};
+
+use super::columns::SECONDS_PER_NS;
+
+/// Participants whose columns are in memory at one time.
+const BATCH: usize = 16;
+
+/// Largest over mean inclusive work of the participants, for every row of a view that has any.
+///
+/// `columns` gives each participant's exclusive cost by context, of `participants` in all: one that has no
+/// column counts as zero. `presence` is above 0 for every context that the view has. 1 is perfect balance; the
+/// number of participants is work on one of them alone.
+///
+/// ```
+/// use falloff_postprocess::{Scope, ScopeKind, TreeBuilder, views::ViewKind};
+/// use falloff_workflow::scoring::imbalance;
+/// let mut builder = TreeBuilder::new();
+/// builder.child(0, &Scope::new(ScopeKind::Function, "serial"));
+/// let (tree, _) = builder.finish();
+/// let rank_0 = [vec![0.0, 3.0]];
+/// let found = imbalance(ViewKind::Flat, &tree, &[0.0, 1.0], 4, rank_0.into_iter());
+/// assert!(found.iter().all(|row| *row == Some(4.0)));
+/// ```
+pub fn imbalance(
+    kind: ViewKind,
+    tree: &Tree,
+    presence: &[f64],
+    participants: usize,
+    mut columns: impl Iterator<Item = Vec<f64>>,
+) -> Vec<Option<f64>> {
+    let mut most: Vec<f64> = Vec::new();
+    let mut sum: Vec<f64> = Vec::new();
+    loop {
+        // The first column keeps every row in its place, whoever takes part.
+        let mut batch = vec![presence.to_vec()];
+        batch.extend(columns.by_ref().take(BATCH));
+        if batch.len() == 1 {
+            break;
+        }
+        let view = build(kind, tree, &batch);
+        most.resize(view.rows.len(), 0.0);
+        sum.resize(view.rows.len(), 0.0);
+        for (row, values) in view.rows.iter().enumerate() {
+            most[row] = values.inclusive[1..].iter().copied().fold(most[row], f64::max);
+            sum[row] += values.inclusive[1..].iter().sum::<f64>();
+        }
+    }
+    most.iter().zip(&sum).map(|(most, sum)| (*sum > 0.0).then(|| most * participants as f64 / sum)).collect()
+}
+
+/// Exclusive cost by participant: ranks where the program has ranks, else threads.
+///
+/// Values are kept sparse; a column is spread out when it is asked for.
+#[derive(Debug, Default)]
+pub struct Participants {
+    contexts: usize,
+    expected: usize,
+    /// (context of the union, seconds) of each participant.
+    values: BTreeMap<u32, Vec<(u32, f64)>>,
+}
+
+impl Participants {
+    /// None so far, over the union's `contexts`.
+    pub fn new(contexts: usize) -> Participants {
+        Participants { contexts, ..Participants::default() }
+    }
+
+    /// Adds cost of one participant in one context, seconds.
+    pub fn add_cost(&mut self, participant: u32, context: u32, seconds: f64) {
+        self.values.entry(participant).or_default().push((context, seconds));
+    }
+
+    /// Adds a run, whose contexts have their places in the union by `map`.
+    pub(super) fn add(&mut self, database: &Database, map: &[u32], metric: &str) {
+        let wanted = database.metrics().iter().position(|m| m.name == metric);
+        let keys = participant_keys(database.locations());
+        self.expected = self.expected.max(expected(database.locations()));
+        for value in database.values() {
+            if Some(value.metric as usize) == wanted
+                && let Some(key) = keys[value.location as usize]
+            {
+                let context = map[value.context as usize];
+                self.add_cost(key, context, value.exclusive as f64 * SECONDS_PER_NS);
+            }
+        }
+    }
+
+    /// How many take part, those that are missing among them.
+    pub fn count(&self) -> usize {
+        self.values.len().max(self.expected)
+    }
+
+    /// The columns, for [`imbalance`].
+    pub fn columns(&self) -> impl Iterator<Item = Vec<f64>> + '_ {
+        self.values.values().map(|values| {
+            let mut column = vec![0.0; self.contexts];
+            for (context, seconds) in values {
+                column[*context as usize] += seconds;
+            }
+            column
+        })
+    }
+}
+
+/// The participant that each location belongs to; helper threads belong to none.
+fn participant_keys(locations: &[Location]) -> Vec<Option<u32>> {
+    let ranked = has_ranks(locations);
+    let key = |(index, location): (usize, &Location)| match ranked {
+        _ if location.helper => None,
+        true => location.rank,
+        false => Some(index as u32),
+    };
+    locations.iter().enumerate().map(key).collect()
+}
+
+fn has_ranks(locations: &[Location]) -> bool {
+    locations.iter().any(|l| l.rank.is_some())
+}
+
+/// How many participants a run should have.
+fn expected(locations: &[Location]) -> usize {
+    if has_ranks(locations) {
+        locations.iter().map(|l| l.ranks).max().unwrap_or(0) as usize
+    } else {
+        locations.iter().filter(|l| !l.helper).count()
+    }
+}

@@ -1,0 +1,126 @@
+//! How sure a difference of two repeated measurements is.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// Two-sided 95 % quantile of the normal distribution.
+const NORMAL_95: f64 = 1.959_963_985;
+
+/// Mean and variance of one context's work over the repetitions of one scale.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Repeated {
+    /// Mean work, seconds.
+    pub mean: f64,
+    /// Variance of one repetition, seconds squared: that seen between repetitions, and never less than what
+    /// sampling alone brings.
+    pub variance: f64,
+    /// Number of repetitions.
+    pub count: usize,
+}
+
+impl Repeated {
+    /// From the work of each repetition, the mean time between samples and the mean work of the whole run, all in
+    /// seconds.
+    ///
+    /// v = max(s², τ·W·(1 − W/A)). The whole run's CPU time A is read from a clock and is exact; samples only
+    /// share it out. So the number of samples that fall into W is binomial, with that variance once each counts
+    /// for τ. It is that of a Poisson count for a small part and nothing for the whole.
+    ///
+    /// ```
+    /// use falloff_workflow::scoring::Repeated;
+    /// let half = Repeated::new(&[2.0, 2.0, 2.0], 0.005, 4.0);
+    /// assert_eq!(half.variance, 0.005 * 2.0 * 0.5);
+    /// ```
+    pub fn new(values: &[f64], period: f64, whole: f64) -> Repeated {
+        let count = values.len();
+        let mean = if count == 0 { 0.0 } else { values.iter().sum::<f64>() / count as f64 };
+        let seen = match count {
+            0 | 1 => 0.0,
+            _ => values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (count - 1) as f64,
+        };
+        let rest = if whole > 0.0 { (1.0 - mean / whole).clamp(0.0, 1.0) } else { 0.0 };
+        Repeated { mean, variance: seen.max(period * mean.abs() * rest), count }
+    }
+
+    fn error_squared(&self) -> f64 {
+        if self.count == 0 { 0.0 } else { self.variance / self.count as f64 }
+    }
+}
+
+/// Half width, in seconds, of the 95 % interval of `at.mean − rho · base.mean`.
+///
+/// SE² = v_q/m_q + ρ²·v_p/m_p with Student's t and Welch's degrees of freedom. A scale that ran once adds
+/// only the sampling error, as known variance; the report then says `n=1`.
+///
+/// Three repetitions each with standard deviations 0.1 and 0.2 give SE² = 0.01/3 + 0.04/3 and 2.94 degrees
+/// of freedom (t = 3.22):
+///
+/// ```
+/// use falloff_workflow::scoring::{half_width, Repeated};
+/// let base = Repeated { mean: 10.0, variance: 0.01, count: 3 };
+/// let at = Repeated { mean: 12.0, variance: 0.04, count: 3 };
+/// assert!((half_width(&base, &at, 1.0) - 0.4153).abs() < 1e-3);
+/// ```
+pub fn half_width(base: &Repeated, at: &Repeated, rho: f64) -> f64 {
+    let parts = [(at.error_squared(), at.count), (rho * rho * base.error_squared(), base.count)];
+    let squared: f64 = parts.iter().map(|(e, _)| e).sum();
+    let spread: f64 = parts.iter().filter(|(_, m)| *m > 1).map(|(e, m)| e * e / (m - 1) as f64).sum();
+    if squared <= 0.0 {
+        return 0.0;
+    }
+    let quantile = if spread > 0.0 { t_95(squared * squared / spread) } else { NORMAL_95 };
+    quantile * squared.sqrt()
+}
+
+fn t_95(freedom: f64) -> f64 {
+    match StudentsT::new(0.0, 1.0, freedom) {
+        Ok(t) if freedom < 1e6 => t.inverse_cdf(0.975),
+        _ => NORMAL_95,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_match_the_tables() {
+        for (freedom, wanted) in [(1.0, 12.706), (2.0, 4.303), (4.0, 2.776), (10.0, 2.228), (30.0, 2.042)] {
+            assert!((t_95(freedom) - wanted).abs() < 1e-3, "{freedom}: {}", t_95(freedom));
+        }
+    }
+
+    #[test]
+    fn one_repetition_has_the_sampling_error_only() {
+        let base = Repeated::new(&[1.0], 0.01, 2.0);
+        let at = Repeated::new(&[4.0], 0.01, 8.0);
+        assert!((half_width(&base, &at, 1.0) - NORMAL_95 * (0.025f64).sqrt()).abs() < 1e-9);
+        assert_eq!(Repeated::new(&[4.0], 0.01, 4.0).variance, 0.0);
+    }
+
+    #[test]
+    fn nothing_has_no_width() {
+        let none = Repeated::new(&[], 0.01, 1.0);
+        assert_eq!(half_width(&none, &none, 1.0), 0.0);
+    }
+
+    /// Of intervals from three noisy repetitions, 93 to 98 % should hold the truth.
+    #[test]
+    fn coverage_is_what_it_says() {
+        let mut state = 12345u64;
+        let mut uniform = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            ((state >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+        };
+        let mut normal = || (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();
+        let (base, at, cv, trials) = (10.0, 14.0, 0.03, 4000);
+        let mut draw = |mean: f64| -> Vec<f64> { (0..3).map(|_| mean * (1.0 + cv * normal())).collect() };
+        let held = (0..trials)
+            .filter(|_| {
+                let (p, q) = (Repeated::new(&draw(base), 0.005, 20.0), Repeated::new(&draw(at), 0.005, 30.0));
+                ((q.mean - p.mean) - (at - base)).abs() <= half_width(&p, &q, 1.0)
+            })
+            .count();
+        let share = held as f64 / f64::from(trials);
+        assert!((0.93..=0.985).contains(&share), "{share}");
+    }
+}

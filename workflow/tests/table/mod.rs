@@ -1,0 +1,100 @@
+//! Sweeps from tables of exclusive cost.
+
+use std::collections::BTreeMap;
+
+use falloff_postprocess::{Scope, ScopeKind, Tree, TreeBuilder};
+use falloff_workflow::journal::Entry;
+use falloff_workflow::plan::{Plan, RunKey};
+use falloff_workflow::results::SweepState;
+use falloff_workflow::scoring::{Columns, Participants, Question, RunHealth, Scaling, Score};
+use falloff_workflow::{Error, Result};
+
+/// Exclusive cost in seconds of one path on one rank of one run: (n, repetition, rank, path, cost).
+type Line = (u32, u32, u32, u32, f64);
+
+/// A sweep as a table.
+pub struct Table {
+    tree: Tree,
+    lines: Vec<Line>,
+}
+
+impl Table {
+    /// From lines of (n, repetition, rank, `outer;inner` path, exclusive seconds).
+    pub fn new(lines: &[(u32, u32, u32, &str, f64)]) -> Table {
+        let mut builder = TreeBuilder::new();
+        let contexts: Vec<u32> = lines
+            .iter()
+            .map(|(_, _, _, path, _)| {
+                path.split(';').fold(0, |above, name| {
+                    builder.child(above, &Scope::new(ScopeKind::Function, name))
+                })
+            })
+            .collect();
+        let (tree, place) = builder.finish();
+        let lines =
+            lines.iter().zip(contexts).map(|(l, c)| (l.0, l.1, l.2, place[c as usize], l.4)).collect();
+        Table { tree, lines }
+    }
+
+    /// The score, sampled once in 5 ms.
+    pub fn try_score(&self, base: Option<u32>, at: Option<u32>, scaling: Scaling) -> Result<Score> {
+        let mut runs: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
+        for (n, repetition, _, context, cost) in &self.lines {
+            let column = runs.entry((*n, *repetition)).or_insert_with(|| vec![0.0; self.tree.len()]);
+            column[*context as usize] += cost;
+        }
+        let mut columns = Columns::default();
+        for ((n, _), cost) in runs {
+            let samples = cost.iter().map(|c| (c / 0.005).round()).collect();
+            let wall = cost.iter().sum::<f64>() / f64::from(n);
+            columns.push(n, cost, samples, wall);
+        }
+        let question =
+            Question { dir: "sweep".into(), metric: "cpu".into(), base, at, scaling, period: 0.005 };
+        let participants = |scale: u32| {
+            let mut participants = Participants::new(self.tree.len());
+            for (_, _, rank, context, cost) in self.lines.iter().filter(|l| l.0 == scale) {
+                participants.add_cost(*rank, *context, *cost);
+            }
+            participants
+        };
+        Score::of_columns(&self.tree, &columns, &question, participants, RunHealth::default())
+    }
+
+    /// As [`Table::try_score`], where it must work.
+    pub fn score(&self, base: Option<u32>, at: Option<u32>, scaling: Scaling) -> Score {
+        self.try_score(base, at, scaling).unwrap_or_else(|error: Error| panic!("{error}"))
+    }
+}
+
+/// The table of a program under strong scaling whose total work is 17.5, 19.5, 25 and 42 s at 1, 2, 4 and 8.
+pub fn strong_table() -> Table {
+    let text = include_str!("../data/strong.csv");
+    let lines: Vec<_> = text
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            let number = |i: usize| cells[i].parse().unwrap();
+            (number(1), number(2), number(3), cells[4], cells[5].parse().unwrap())
+        })
+        .collect();
+    Table::new(&lines)
+}
+
+/// A sweep of which the last run failed.
+pub fn sweep_state(scales: &[u32], repetitions: u32) -> SweepState {
+    let program = ["./app".to_owned(), "-in".into(), "large.in".into()];
+    let mut plan = Plan::new(program.to_vec(), "mpirun".into(), Scaling::Strong, scales.to_vec());
+    plan.repetitions = repetitions + 1;
+    let failed = RunKey { repetition: repetitions + 1, scale: scales[scales.len() - 1] };
+    let all = plan.runs();
+    SweepState {
+        dir: "sweep".into(),
+        good: all.iter().copied().filter(|key| key.repetition <= repetitions).collect(),
+        failed: vec![Entry::new(failed).failed("exit status 3".into())],
+        missing: all.into_iter().filter(|key| key.repetition > repetitions && *key != failed).collect(),
+        oversubscribed: vec![],
+        plan,
+    }
+}
