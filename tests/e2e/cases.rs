@@ -1,0 +1,298 @@
+//! Programs that break ordinary profilers, each with its known answer: `tests/programs/cases/*/case.toml`.
+//!
+//! A case names how to build and run a program, how the run must end and what it must print, and the shares of
+//! CPU time that its functions are known to have. How a run ends and what it prints is never excused; the
+//! profile of a case listed in `tests/programs/expected-failures.toml` must fail, and for the reason given there.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use nix::sys::signal::Signal;
+use serde::Deserialize;
+
+use crate::support::folded::{Sample, same_function};
+use crate::support::{Folded, Outcome, Workshop, bash, outcome, programs, tools, total};
+
+/// One `case.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Case {
+    pub id: String,
+    #[expect(dead_code, reason = "for readers")]
+    kind: String,
+    #[serde(default)]
+    #[expect(dead_code, reason = "for readers")]
+    refs: Vec<String>,
+    build: String,
+    run: String,
+    clean: Option<String>,
+    exit: Option<i32>,
+    signal: Option<String>,
+    #[serde(default)]
+    stdout: Vec<String>,
+    #[serde(default)]
+    stderr: Vec<String>,
+    #[expect(dead_code, reason = "for readers; what a machine can check of it is in notes.rs")]
+    notes: Vec<String>,
+    #[serde(default)]
+    export_args: String,
+    profile: Option<String>,
+    #[serde(default)]
+    hot: Vec<Hot>,
+}
+
+/// A function's known share.
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+struct Hot {
+    #[serde(rename = "fn")]
+    function: String,
+    share: f64,
+    #[serde(default = "usual_tolerance")]
+    tol: f64,
+    #[serde(default)]
+    path: Vec<String>,
+    /// Some one process must show it.
+    proc: Option<String>,
+    /// `inclusive` counts everything below the function, else only its own samples count.
+    note: Option<String>,
+}
+
+fn usual_tolerance() -> f64 {
+    0.05
+}
+
+/// What one case left behind, for the checks of its notes.
+pub struct Evidence {
+    pub shop: Workshop,
+    pub run_dir: PathBuf,
+    pub outcome: Outcome,
+    pub folded: Folded,
+}
+
+/// Runs one case by its id.
+#[expect(clippy::print_stderr, reason = "the test runner shows it")]
+pub fn check(id: &str) {
+    let folder = programs().join("cases").join(id);
+    let text = fs::read_to_string(folder.join("case.toml")).expect("unreadable case.toml");
+    let case: Case = toml::from_str(&text).unwrap_or_else(|e| panic!("{id}: {e}"));
+    assert_eq!(case.id, id, "the folder and the id differ");
+    if !tools::have(&case.tools()) {
+        return;
+    }
+    let shop = Workshop::alone();
+    shop.copy_folder(&folder);
+    outcome(&mut bash(shop.dir(), &case.build)).expect_code(0);
+    let run_dir = shop.path("measured by falloff");
+    let outcome = outcome(bash(shop.dir(), &case.command_line()).env("RUN_DIR", &run_dir));
+    case.check_end(&outcome);
+    let profile = case.check_profile(shop, run_dir, outcome);
+    match (expected_failure(id), profile) {
+        (None, profile) => profile.unwrap_or_else(|why| panic!("{id}: {why}")),
+        (Some(reason), Ok(())) => panic!("{id} passes, but is listed as an expected failure: {reason}"),
+        (Some(reason), Err(why)) => eprintln!("expected failure: {reason}\n{why}"),
+    }
+}
+
+impl Case {
+    /// The tools beyond gcc that the build and the run call.
+    fn tools(&self) -> Vec<&'static str> {
+        const OPTIONAL: &[(&str, &str)] = &[
+            ("gfortran ", "gfortran"),
+            ("g++ ", "g++"),
+            ("mpicc ", "mpicc"),
+            ("mpirun ", "mpirun"),
+            ("musl-gcc ", "musl-gcc"),
+            ("fuse-ld=lld", "ld.lld"),
+            ("python3 ", "python3"),
+        ];
+        let text = format!("{} {}", self.build, self.run);
+        OPTIONAL.iter().filter(|(word, _)| text.contains(word)).map(|&(_, tool)| tool).collect()
+    }
+
+    /// The tool goes in front of a plain program, or of a shell that runs the whole text when it is more.
+    fn command_line(&self) -> String {
+        let plain = self.run.starts_with("./") || self.run.starts_with("'./");
+        let program = if plain { self.run.clone() } else { format!("bash -c {}", quoted(&self.run)) };
+        format!("exec \"$FALLOFF\" run -o \"$RUN_DIR\" -- {program}")
+    }
+
+    /// Exit status or signal, and the lines that must appear.
+    fn check_end(&self, outcome: &Outcome) {
+        let signal = self.signal.as_deref().map(|name| name.parse::<Signal>().expect("unknown signal"));
+        let code = signal.map_or(self.exit.unwrap_or(0), |signal| 128 + signal as i32);
+        assert_eq!(outcome.code(), code, "wrong end\n{outcome}");
+        for (stream, lines) in [(&outcome.stdout, &self.stdout), (&outcome.stderr, &self.stderr)] {
+            let mut said: Vec<_> = stream.lines().collect();
+            for line in lines {
+                let Some(at) = said.iter().position(|said| said == line) else {
+                    panic!("the line `{line}` is missing\n{outcome}");
+                };
+                said.remove(at);
+            }
+        }
+    }
+
+    /// Known shares, then what the notes say.
+    fn check_profile(&self, shop: Workshop, run_dir: PathBuf, outcome: Outcome) -> Result<(), String> {
+        if self.profile.as_deref() == Some("lost") {
+            return Ok(());
+        }
+        let more: Vec<_> = self.export_args.split_whitespace().collect();
+        let folded = export(&run_dir, &more, shop.dir())?;
+        let wrong: Vec<_> = self.hot.iter().filter_map(|hot| hot.check(&folded).err()).collect();
+        if !wrong.is_empty() {
+            return Err(format!("{}\n{}", wrong.join("\n"), summary(&folded)));
+        }
+        let evidence = Evidence { shop, run_dir, outcome, folded };
+        let noted = super::notes::check(&self.id, &evidence);
+        if let Some(clean) = &self.clean {
+            crate::support::outcome(&mut bash(evidence.shop.dir(), clean)).expect_code(0);
+        }
+        noted.map_err(|why| format!("{why}\n{}", summary(&evidence.folded)))
+    }
+}
+
+impl Hot {
+    fn check(&self, folded: &Folded) -> Result<(), String> {
+        if self.proc.is_none() {
+            return self.meets(self.share_in(folded.program()), "the program");
+        }
+        let processes = folded.processes();
+        let tried: Vec<_> = processes
+            .iter()
+            .map(|&process| {
+                let own = folded.program().filter(move |sample| sample.process == process);
+                self.meets(self.share_in(own), process)
+            })
+            .collect();
+        if tried.iter().any(Result::is_ok) {
+            return Ok(());
+        }
+        let why: Vec<_> = tried.into_iter().filter_map(Result::err).collect();
+        Err(format!("no process shows {} of {:?}:\n  {}", self.function, self.proc, why.join("\n  ")))
+    }
+
+    fn share_in<'a>(&self, samples: impl Iterator<Item = &'a Sample> + Clone) -> f64 {
+        let inclusive = self.note.as_deref() == Some("inclusive");
+        let counted = samples.clone().filter(|sample| {
+            let inside = sample.ends_in(&self.function)
+                || inclusive && sample.frames.iter().any(|frame| same_function(frame, &self.function));
+            inside && sample.passes(&self.path)
+        });
+        total(counted) as f64 / total(samples).max(1) as f64
+    }
+
+    fn meets(&self, share: f64, whose: &str) -> Result<(), String> {
+        if (share - self.share).abs() <= self.tol {
+            return Ok(());
+        }
+        Err(format!(
+            "{} has {:.2} % of {whose}, not {:.2} % ± {:.2} (path {:?})",
+            self.function,
+            share * 100.0,
+            self.share * 100.0,
+            self.tol * 100.0,
+            self.path
+        ))
+    }
+}
+
+/// The export, or what stood in its way: a case whose program cannot be profiled has none.
+fn export(run_dir: &Path, more: &[&str], cwd: &Path) -> Result<Folded, String> {
+    let dir = run_dir.to_str().expect("test directories have plain names");
+    let mut command = crate::support::falloff(["export", dir, "--format", "folded", "--metric", "cpu"]);
+    let outcome = outcome(command.args(["--by", "process", "-o", "-"]).args(more).current_dir(cwd));
+    if outcome.code() != 0 {
+        return Err(format!("no export\n{outcome}"));
+    }
+    Ok(Folded::parse(&outcome.stdout))
+}
+
+/// The heaviest paths of a profile, to explain a failure.
+fn summary(folded: &Folded) -> String {
+    let mut samples: Vec<_> = folded.samples.iter().collect();
+    samples.sort_by_key(|sample| std::cmp::Reverse(sample.value));
+    let line = |sample: &&Sample| {
+        let from = sample.frames.len().saturating_sub(8);
+        format!("{:>9} us {} …{}", sample.value, sample.process, sample.frames[from..].join(";"))
+    };
+    let lines: Vec<_> = samples.iter().take(15).map(line).collect();
+    format!(
+        "{} us sampled, {} us not; heaviest:\n{}",
+        total(folded.samples.iter()),
+        folded.unsampled,
+        lines.join("\n")
+    )
+}
+
+/// Why a case's profile cannot be right yet, if it is listed.
+fn expected_failure(id: &str) -> Option<String> {
+    let text = fs::read_to_string(programs().join("expected-failures.toml")).expect("unreadable list");
+    let listed: BTreeMap<String, String> = toml::from_str(&text).unwrap_or_else(|e| panic!("{e}"));
+    listed.get(id).cloned()
+}
+
+/// A word for bash.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+macro_rules! cases {
+    ($($name:ident = $id:literal,)*) => {
+        $(#[test] fn $name() { check($id); })*
+
+        #[test]
+        fn every_case_has_its_test() {
+            let folder = fs::read_dir(programs().join("cases")).expect("unreadable folder of cases");
+            let mut found: Vec<_> = folder.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+            found.sort();
+            assert_eq!(found, [$($id),*]);
+        }
+    };
+}
+
+cases! {
+    case_01_fork_no_exec = "01-fork-no-exec",
+    case_03_spawn_system = "03-spawn-system",
+    case_04_exec_same_pid = "04-exec-same-pid",
+    case_05_exit_in_thread = "05-exit-in-thread",
+    case_07_raw_exit_group = "07-raw-exit-group",
+    case_08_segv_after_work = "08-segv-after-work",
+    case_10_term_abort = "10-term-abort",
+    case_12_ctor_threads = "12-ctor-threads",
+    case_13_closes_fds = "13-closes-fds",
+    case_14_zero_samples = "14-zero-samples",
+    case_16_fork_in_threads = "16-fork-in-threads",
+    case_20_eintr_blocking = "20-eintr-blocking",
+    case_21_own_sigprof = "21-own-sigprof",
+    case_22_block_all_signals = "22-block-all-signals",
+    case_24_signal_frames = "24-signal-frames",
+    case_26_small_stacks = "26-small-stacks",
+    case_27_hostile_malloc = "27-hostile-malloc",
+    case_28_exceptions_dlopen = "28-exceptions-dlopen",
+    case_30_deep_recursion = "30-deep-recursion",
+    case_31_mutual_recursion = "31-mutual-recursion",
+    case_32_tail_call = "32-tail-call",
+    case_34_swapcontext_fibers = "34-swapcontext-fibers",
+    case_36_no_cfi_asm = "36-no-cfi-asm",
+    case_37_jit_code = "37-jit-code",
+    case_39_vdso_plt = "39-vdso-plt",
+    case_40_text_remap = "40-text-remap",
+    case_41_dlopen_same_address = "41-dlopen-same-address",
+    case_43_lld_layout = "43-lld-layout",
+    case_44_debug_frame_only = "44-debug-frame-only",
+    case_70_static_binary = "70-static-binary",
+    case_71_musl_binary = "71-musl-binary",
+    case_73_names_with_spaces = "73-names-with-spaces",
+    case_74_file_size_limit = "74-file-size-limit",
+    case_75_chdir_relative = "75-chdir-relative",
+    case_77_many_ranks_one_dir = "77-many-ranks-one-dir",
+    case_80_strong_scaling = "80-strong-scaling",
+    case_81_rank0_slow = "81-rank0-slow",
+    case_84_openmp_idle = "84-openmp-idle",
+    case_85_mpi_imbalance = "85-mpi-imbalance",
+    case_86_mpi_abort = "86-mpi-abort",
+    case_88_python_native = "88-python-native",
+}

@@ -1,0 +1,18 @@
+//! End-to-end tests: the falloff binary on real programs, one module for each subject.
+
+mod cases;
+mod errors;
+mod install;
+mod mpi;
+mod notes;
+mod readme;
+mod refusals;
+mod run;
+mod score;
+mod stress;
+mod sweep;
+mod view;
+mod workspace;
+
+#[path = "../support/mod.rs"]
+mod support;

@@ -1,0 +1,100 @@
+"""The database read by other people's tools: pandas with pyarrow, as it is."""
+
+import json
+import os
+import pathlib
+import subprocess
+
+import pandas
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+FALLOFF = os.environ.get("FALLOFF", str(HERE.parents[1] / "target/release/falloff"))
+TABLES = {"contexts", "locations", "metrics", "modules", "summary", "values"}
+
+
+class Run:
+    """A measured run: its tables, its manifest, and what `falloff view` says of it."""
+
+    def __init__(self, folder):
+        build = ["gcc", "-O2", "-g", "-pthread", HERE.parent / "programs/storm.c", "-o", folder / "storm"]
+        subprocess.run(build, check=True)
+        self.dir = folder / "run"
+        subprocess.run([FALLOFF, "run", "-o", self.dir, "--", folder / "storm", "40"], check=True)
+        self.view = self.json_view("cpu")
+        database = self.dir / "database"
+        self.tables = {path.stem: pandas.read_parquet(path) for path in database.glob("*.parquet")}
+        (manifest,) = database.glob("*.json")
+        self.manifest = json.loads(manifest.read_text())
+
+    def json_view(self, metric):
+        command = [FALLOFF, "view", self.dir, "--metric", metric, "--format", "json"]
+        return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+
+    def values_of(self, metric):
+        """The rows of `values` that belong to the metric of this name."""
+        metrics = self.tables["metrics"].set_index("name")["metric"]
+        values = self.tables["values"]
+        return values[values["metric"] == metrics[metric]]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return Run(tmp_path_factory.mktemp("database"))
+
+
+def test_every_table_opens_and_the_manifest_knows_its_rows(run):
+    assert set(run.tables) >= TABLES
+    assert run.manifest["schema"].startswith("falloff.")
+    assert isinstance(run.manifest["version"], int)
+
+
+def test_the_whole_is_what_the_view_says(run):
+    whole = run.view["rows"][0]["inclusive_ns"]
+    assert whole > 0
+    assert int(run.values_of("cpu")["exclusive"].sum()) == whole
+
+
+def test_a_function_is_what_the_view_says(run):
+    contexts = run.tables["contexts"].set_index("context")
+    exclusive = run.values_of("cpu").join(contexts[["name", "kind", "parent"]], on="context")
+    # The cost of a function stands in it and in the line scopes right below it.
+    owner = exclusive["parent"].map(contexts["name"])
+    of_gust = (exclusive["name"] == "gust") | ((exclusive["kind"] == "line") & (owner == "gust"))
+    shown = [row for row in run.view["rows"] if row["name"] == "gust" and row["kind"] == "function"]
+    assert int(exclusive[of_gust]["exclusive"].sum()) == sum(row["exclusive_ns"] for row in shown) > 0
+
+
+def test_parents_come_before_their_children(run):
+    contexts = run.tables["contexts"]
+    below = contexts.iloc[1:]
+    assert (below["parent"] < below["context"]).all()
+
+
+def test_values_name_what_exists(run):
+    values = run.tables["values"]
+    assert values["context"].isin(run.tables["contexts"]["context"]).all()
+    assert values["location"].isin(run.tables["locations"]["location"]).all()
+    assert values["metric"].isin(run.tables["metrics"]["metric"]).all()
+
+
+def test_summaries_are_sums_of_the_values(run):
+    keys = ["context", "metric"]
+    grouped = run.tables["values"].groupby(keys)["exclusive"]
+    summary = run.tables["summary"].set_index(keys)
+    assert (grouped.sum() == summary["exclusive_sum"].reindex(grouped.sum().index)).all()
+    assert (grouped.max() == summary["exclusive_max"].reindex(grouped.max().index)).all()
+    squares = {key: sum(int(v) ** 2 for v in rows) for key, rows in grouped}
+    stored = {
+        key: (int(row["square_sum_high"]) << 64) + int(row["square_sum_low"])
+        for key, row in summary.iterrows()
+        if key in squares
+    }
+    assert squares == stored
+
+
+def test_samples_agree_with_the_health(run):
+    locations = run.tables["locations"]
+    health = run.view["health"]
+    assert int(locations["samples"].sum()) == health["samples"]
+    assert locations[["host", "pid", "start_ns", "ordinal"]].drop_duplicates().shape[0] >= health["processes"]
