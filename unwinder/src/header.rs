@@ -54,6 +54,11 @@ impl<'a> Header<'a> {
         }
     }
 
+    /// The bytes.
+    pub(crate) fn section(&self) -> Section<'a> {
+        self.section
+    }
+
     /// Address of `.eh_frame`.
     pub(crate) fn frames_address(&self) -> u64 {
         self.frames_address

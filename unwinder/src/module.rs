@@ -66,6 +66,15 @@ impl<'a> Tables<'a> {
         Self::from_header(section, unsafe { Section::from_mapped(frames, length) })
     }
 
+    /// The `.eh_frame_hdr` and the `.eh_frame` (possibly longer) of tables that are searched through a header: what has
+    /// to be copied for [`from_header`](Self::from_header) to work without the module.
+    pub fn sections(&self) -> Option<(Section<'a>, Section<'a>)> {
+        match &self.0 {
+            Source::Header { header, frames } => Some((header.section(), frames.section)),
+            Source::None | Source::Index { .. } => None,
+        }
+    }
+
     /// Tables searched through an index made by [`index::build`] from the same section, format and bias.
     pub fn from_index(entries: &'a [IndexEntry], section: Section<'a>, format: Format, bias: u64) -> Self {
         let base = PointerBase { bias, data: None };

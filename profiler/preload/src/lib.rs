@@ -34,6 +34,7 @@ mod registry;
 mod signals;
 mod start;
 mod sync;
+mod table_copy;
 mod text;
 mod thread;
 mod thread_create;

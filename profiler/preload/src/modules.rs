@@ -16,7 +16,9 @@ use crate::frame_index::{self, FrameIndex};
 use crate::object::Object;
 use crate::records::Patience;
 use crate::registry::Registry;
+use crate::signals::Hold;
 use crate::sync::{Guard, Lock};
+use crate::table_copy::TableCopy;
 use crate::text::{Text, c_bytes};
 use crate::{handler, identity, loader, raw};
 
@@ -34,11 +36,18 @@ pub struct Entry {
     /// There since start-up: it is never unloaded.
     permanent: bool,
     frames: Option<FrameIndex>,
+    /// Of a module that is not permanent.
+    copy: Option<TableCopy>,
     /// Where its path stands; the loader's own text, valid while the object is loaded.
     name: *const core::ffi::c_char,
 }
 
 impl Entry {
+    /// Whether it is not among what is loaded now.
+    fn is_gone(&self, now: &[Entry]) -> bool {
+        !now.iter().any(|n| n.object.same_load(&self.object))
+    }
+
     fn path(&self) -> Text<1024> {
         path(self.object.flags, self.name)
     }
@@ -146,7 +155,7 @@ impl View<'_> {
         }
         object.module.id = (self.list.entries().len() + slot) as u32;
         let index = registry.loaded(&object, path(object.flags, name).as_bytes(), Patience::Try)?;
-        let entry = Entry { object, index, permanent: false, frames: None, name };
+        let entry = Entry { object, index, permanent: false, frames: None, copy: None, name };
         let place = (&raw const self.list.late).cast::<Entry>().cast_mut().wrapping_add(slot);
         // SAFETY: slots past `late_len` are written under the registry's lock only and read by nobody.
         unsafe { place.write(entry) };
@@ -164,7 +173,11 @@ impl Modules for View<'_> {
         };
         let mut module = entry.object.module;
         if self.restricted && !entry.permanent {
-            (module.closed, module.code) = (true, Section::default());
+            module.code = Section::default();
+            match entry.copy {
+                Some(copy) => module.tables = copy.tables,
+                None => module.closed = true,
+            }
         }
         if let Some(frames) = entry.frames.filter(|f| f.covers(pc) || !entry.object.has_header) {
             module.tables = frames.tables;
@@ -216,7 +229,8 @@ unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _: usize, data: *mut
     if let Some(object) = unsafe { Object::new(info.dlpi_addr, headers) }
         && collected.len < OBJECTS_MAX
     {
-        let entry = Entry { object, index: 0, permanent: false, frames: None, name: info.dlpi_name };
+        let entry =
+            Entry { object, index: 0, permanent: false, frames: None, copy: None, name: info.dlpi_name };
         // SAFETY: room for OBJECTS_MAX.
         unsafe { collected.entries.add(collected.len).write(entry) };
         collected.len += 1;
@@ -228,6 +242,7 @@ unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _: usize, data: *mut
 ///
 /// `permanent`: what is loaded now stays for the life of the process.
 pub fn refresh(permanent: bool) {
+    let _hold = Hold::begin();
     let mut registry = REGISTRY.lock();
     let size = OBJECTS_MAX * size_of::<Entry>();
     let Some(memory) = raw::map_private(size) else { return };
@@ -239,21 +254,23 @@ pub fn refresh(permanent: bool) {
     entries.sort_unstable_by_key(|e| e.object.module.start);
     // SAFETY: lists are freed in this function only, under the lock.
     let old = unsafe { LIST.load(Ordering::SeqCst).as_ref() };
-    let gone = |e: &&Entry| !entries.iter().any(|n| n.object.same_load(&e.object));
-    let unloaded = old.is_some_and(|l| l.all().filter(gone).count() > 0);
+    let unloaded = old.is_some_and(|l| l.all().any(|e| e.is_gone(entries)));
     let same = old.is_some_and(|l| !unloaded && l.late().is_empty() && l.len == entries.len());
     if same {
         // SAFETY: made above, published nowhere.
         unsafe { raw::unmap(memory, size) };
         return;
     }
-    old.iter().flat_map(|l| l.all()).filter(gone).for_each(|e| registry.unloaded(e.index));
+    old.iter().flat_map(|l| l.all()).filter(|e| e.is_gone(entries)).for_each(|e| registry.unloaded(e.index));
     for (id, entry) in entries.iter_mut().enumerate() {
         match old.and_then(|l| l.all().find(|o| o.object.same_load(&entry.object))) {
             Some(known) => *entry = Entry { name: entry.name, ..*known },
             None => introduce(entry, permanent, &mut registry),
         }
         entry.object.module.id = id as u32;
+        if !entry.permanent && entry.copy.is_none() {
+            entry.copy = TableCopy::of(&entry.object.module.tables);
+        }
     }
     let cache = old.filter(|_| !unloaded).map(|l| l.cache);
     if !publish(entries, cache) {
@@ -263,8 +280,11 @@ pub fn refresh(permanent: bool) {
     }
     if let Some(old) = old {
         handler::wait_for_all();
-        // SAFETY: replaced, and every handler that may have held it has left.
-        unsafe { free(old, cache.is_none()) };
+        // SAFETY: replaced, and every handler that may have held it has left; the new list has no copy of what is gone.
+        unsafe {
+            old.all().filter(|e| e.is_gone(entries)).filter_map(|e| e.copy).for_each(|c| c.free());
+            free(old, cache.is_none());
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use falloff_format::header::FLAG_FORKED;
 
+use crate::signals::Hold;
 use crate::sync::Lock;
 use crate::thread::Thread;
 use crate::{file, handler, identity, modules, raw, real, records, signals, start, thread, thread_create};
@@ -75,10 +76,9 @@ pub fn open_in_child(thread: &mut Thread) -> bool {
 /// Before the child of a fork starts a thread, which needs the file for its record.
 pub fn open_before_thread() {
     if let Some(thread) = thread_create::current().filter(|_| PENDING.load(Ordering::Relaxed)) {
-        raw::mask_signal(libc::SIG_BLOCK, signals::SAMPLE);
+        let _hold = Hold::begin();
         // SAFETY: the calling thread's own state, and its handler is kept out.
         open_in_child(unsafe { &mut *thread });
-        raw::mask_signal(libc::SIG_UNBLOCK, signals::SAMPLE);
     }
 }
 

@@ -197,10 +197,12 @@ pub fn complain(text: &[u8]) {
     let _ = call!(libc::SYS_write, 2, text.as_ptr(), text.len());
 }
 
-/// Blocks or opens one signal in the calling thread.
-pub fn mask_signal(how: c_int, signal: c_int) {
+/// Blocks or opens one signal in the calling thread; gives whether it was blocked before.
+pub fn mask_signal(how: c_int, signal: c_int) -> bool {
     let set = 1u64 << (signal - 1);
-    let _ = call!(libc::SYS_rt_sigprocmask, how, &raw const set, 0, SIGSET_LEN);
+    let mut before = 0u64;
+    let _ = call!(libc::SYS_rt_sigprocmask, how, &raw const set, &raw mut before, SIGSET_LEN);
+    before & set != 0
 }
 
 /// The kernel's `sigevent` with a thread as its target.

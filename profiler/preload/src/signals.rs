@@ -4,7 +4,7 @@
 use core::ffi::c_int;
 
 use crate::sync::Lock;
-use crate::{cpu, real, start};
+use crate::{cpu, raw, real, start};
 
 /// The sampling signal: a real-time one, so that SIGPROF stays the application's. Near the top of the range, which
 /// programs and the C library fill from the bottom.
@@ -24,6 +24,26 @@ pub fn install() -> bool {
     unsafe { libc::sigfillset(&raw mut action.sa_mask) };
     // SAFETY: a complete action.
     unsafe { real(SAMPLE, &raw const action, core::ptr::null_mut()) == 0 }
+}
+
+/// Keeps samples of the calling thread waiting while it lives: what is being changed would cost them their paths.
+pub struct Hold {
+    was_blocked: bool,
+}
+
+impl Hold {
+    /// Begins.
+    pub fn begin() -> Hold {
+        Hold { was_blocked: raw::mask_signal(libc::SIG_BLOCK, SAMPLE) }
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        if !self.was_blocked {
+            raw::mask_signal(libc::SIG_UNBLOCK, SAMPLE);
+        }
+    }
 }
 
 /// A copy of a signal set without our signal.
