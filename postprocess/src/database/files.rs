@@ -19,12 +19,12 @@ impl Database {
     pub fn open(dir: &Path) -> Result<Database, Error> {
         let manifest = read_manifest(dir)?;
         let reader = Reader { dir, manifest: &manifest };
-        let tree = reader.read(v1::CONTEXTS, v1::read_contexts)?;
-        let locations = reader.read(v1::LOCATIONS, v1::read_locations)?;
-        let metrics = reader.read(v1::METRICS, v1::read_metrics)?;
-        let modules = reader.read(v1::MODULES, v1::read_modules)?;
-        let values = reader
-            .read(v1::VALUES, |table| v1::read_values(table, tree.len(), locations.len(), metrics.len()))?;
+        let tree = reader.read(v1::CONTEXTS, v1::contexts)?;
+        let locations = reader.read(v1::LOCATIONS, v1::locations)?;
+        let metrics = reader.read(v1::METRICS, v1::metrics)?;
+        let modules = reader.read(v1::MODULES, v1::modules)?;
+        let values =
+            reader.read(v1::VALUES, |table| v1::values(table, tree.len(), locations.len(), metrics.len()))?;
         let Manifest { provenance, warnings, .. } = manifest;
         Ok(Database::from_parts(Parts { tree, metrics, locations, values, modules, warnings, provenance }))
     }

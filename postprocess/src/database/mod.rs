@@ -2,6 +2,7 @@
 //!
 //! `docs/database.md` describes the tables.
 
+mod column;
 mod files;
 mod join;
 mod location;

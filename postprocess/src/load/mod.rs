@@ -2,10 +2,12 @@
 
 mod decode;
 mod find;
+mod process;
 mod source;
 mod warnings;
 
-pub(crate) use decode::{Code, ModuleKey, Process, decode};
+pub(crate) use decode::decode;
 pub(crate) use find::find;
+pub(crate) use process::{Code, ModuleKey, Process};
 pub(crate) use source::{Source, check_one_run, open_all};
 pub(crate) use warnings::Warnings;

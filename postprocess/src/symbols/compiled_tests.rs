@@ -210,7 +210,7 @@ fn another_build_and_a_missing_file_give_no_names() {
     // The right build elsewhere, under a path that is searched.
     let right = key(&program);
     std::fs::create_dir(dir.path().join("saved")).unwrap();
-    std::fs::rename(&program, dir.path().join("saved/prog")).unwrap();
+    std::fs::rename(&program, dir.path().join("saved/of-another-name")).unwrap();
     let symbols = resolve_module(&right, &[start], &OpenOptions::default());
     assert!(symbols.warnings.lines()[0].contains("no names"), "{:?}", symbols.warnings);
     let options = OpenOptions { debug_paths: vec![dir.path().join("saved")], ..OpenOptions::default() };

@@ -12,6 +12,8 @@ use crate::load::ModuleKey;
 
 /// Where distributions put debug files.
 const SYSTEM_DEBUG: &str = "/usr/lib/debug";
+/// Files of one directory that are looked at for a build id.
+const LISTED_FILES: usize = 10_000;
 
 /// The file of a module as it was when measured.
 ///
@@ -32,36 +34,44 @@ pub(super) fn find_binary<'a>(
         };
     }
     let path = Path::new(key.path.trim_end_matches(" (deleted)"));
-    let first = Elf::open(path, files).and_then(|elf| match is_build(&elf, &key.build_id) {
+    // A file that was measured without a build id must still have none.
+    let first = Elf::open(path, files).and_then(|elf| match elf.build_id() == key.build_id {
         true => Ok(elf),
         false => Err("the file is another build than the one that was measured".to_owned()),
     });
     let elsewhere = || {
-        let name = path.file_name().map(Path::new);
         let by_id = debug_paths.iter().filter_map(|root| by_build_id(root, &key.build_id, ""));
-        let by_name = debug_paths.iter().filter_map(|root| name.map(|n| root.join(n)));
-        let candidates = by_id.chain(by_name).filter_map(|path| Elf::open(&path, files).ok());
-        let mut of_build =
-            candidates.filter(|elf| !key.build_id.is_empty() && elf.build_id() == key.build_id);
-        of_build.next()
+        let listed = debug_paths.iter().flat_map(|root| files_in(root));
+        by_id.chain(listed).find_map(|path| open_build(&path, &key.build_id, files))
     };
     first.or_else(|reason| elsewhere().ok_or(reason))
 }
 
-/// Whether a file may be the one with this build id; a file that was measured without one has none.
-fn is_build(elf: &Elf, build_id: &[u8]) -> bool {
-    elf.build_id() == build_id
+/// A file, if it has this build id.
+fn open_build<'a>(path: &Path, build_id: &[u8], files: &'a Files) -> Option<Elf<'a>> {
+    let elf = Elf::open(path, files).ok()?;
+    (!build_id.is_empty() && elf.build_id() == build_id).then_some(elf)
+}
+
+/// Files of a directory that the user named, whatever they are called; sorted.
+fn files_in(root: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> =
+        entries.map(|e| e.path()).filter(|p| p.is_file()).take(LISTED_FILES).collect();
+    files.sort();
+    files
 }
 
 /// Debug information that was split off a module.
 pub(super) fn find_debug<'a>(binary: &Elf<'a>, debug_paths: &[PathBuf], files: &'a Files) -> Option<Elf<'a>> {
     let build_id = binary.build_id();
     let roots = || debug_paths.iter().map(PathBuf::as_path).chain([Path::new(SYSTEM_DEBUG)]);
-    let by_id = roots().filter_map(|root| by_build_id(root, build_id, ".debug")).find_map(|path| {
-        let elf = Elf::open(&path, files).ok()?;
-        (elf.build_id() == build_id).then_some(elf)
-    });
-    by_id.or_else(|| {
+    let by_id = roots().filter_map(|root| by_build_id(root, build_id, ".debug"));
+    let listed = debug_paths.iter().flat_map(|root| files_in(root));
+    // Not the stripped module itself, which has the same build id.
+    let says_more = |elf: &Elf| elf.has_debug_info() || elf.object.symbols().next().is_some();
+    let open = |path: PathBuf| open_build(&path, build_id, files).filter(says_more);
+    by_id.chain(listed).find_map(open).or_else(|| {
         let (name, checksum) = binary.object.gnu_debuglink().ok().flatten()?;
         let name = Path::new(std::str::from_utf8(name).ok()?).file_name()?;
         let dir = binary.path.parent()?;
@@ -87,10 +97,7 @@ pub(super) fn find_shared<'a>(debug: &Elf<'a>, debug_paths: &[PathBuf], files: &
     let named = debug.path.parent().map(|dir| dir.join(name));
     let roots = debug_paths.iter().map(PathBuf::as_path).chain([Path::new(SYSTEM_DEBUG)]);
     let by_id = roots.filter_map(|root| by_build_id(root, build_id, ".debug"));
-    named.into_iter().chain(by_id).find_map(|path| {
-        let elf = Elf::open(&path, files).ok()?;
-        (elf.build_id() == build_id).then_some(elf)
-    })
+    named.into_iter().chain(by_id).find_map(|path| open_build(&path, build_id, files))
 }
 
 /// `ROOT/.build-id/ab/cdef…` with a suffix.

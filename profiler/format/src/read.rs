@@ -70,6 +70,20 @@ pub struct Chunk<'a> {
     pub payload: &'a [u8],
 }
 
+impl Chunk<'_> {
+    /// Whether the head is one that a writer of this version makes: what a page must begin with to be taken for a chunk
+    /// after damage.
+    fn is_plausible(&self) -> bool {
+        let head = &self.header;
+        let kinds = chunk::Kind::Records as u16..=chunk::Kind::Events as u16;
+        kinds.contains(&head.kind)
+            && head.version == chunk::CHUNK_VERSION
+            && head.reserved == 0
+            && head.length.is_multiple_of(CLAIM_UNIT)
+            && head.used > 0
+    }
+}
+
 /// A record, decoded.
 #[derive(Clone, Copy, Debug)]
 pub enum Record<'a> {
@@ -146,25 +160,30 @@ impl<'a> Measurement<'a> {
         self.header.next.saturating_sub(self.bytes.len() as u64)
     }
 
-    /// All chunks that were begun, in file order; ends after the first error.
+    /// All chunks that were begun, in file order. After a damaged one the next page that begins with a plausible
+    /// head goes on.
     pub fn chunks(&self) -> impl Iterator<Item = Result<Chunk<'a>, Error>> + use<'a> {
         let bytes = self.bytes;
         let end = self.header.next.min(bytes.len() as u64);
         let mut at = u64::from(self.header.header_len);
+        let mut lost = false;
         core::iter::from_fn(move || {
             while at < end {
                 let offset = at;
                 match read_chunk(bytes, offset) {
-                    Ok(Some(chunk)) => {
+                    Ok(Some(chunk)) if !lost || chunk.is_plausible() => {
+                        lost = false;
                         at = offset + chunk.header.length;
                         return Some(Ok(chunk));
                     }
-                    // A page claimed by a thread that died before it wrote the head. Chunks begin on pages
-                    // except the first, and lengths are multiples of pages, so the next page is the next try.
-                    Ok(None) => at = (offset + 1).next_multiple_of(CLAIM_UNIT),
+                    // A page claimed by a thread that died before it wrote the head, or one to pass over in
+                    // search of the next head. Chunks after the first begin on pages.
+                    Ok(_) => at = (offset + 1).next_multiple_of(CLAIM_UNIT),
                     Err(e) => {
-                        at = end;
-                        return Some(Err(e));
+                        at = (offset + 1).next_multiple_of(CLAIM_UNIT);
+                        if !core::mem::replace(&mut lost, true) {
+                            return Some(Err(e));
+                        }
                     }
                 }
             }
@@ -172,7 +191,7 @@ impl<'a> Measurement<'a> {
         })
     }
 
-    /// All records; ends after the first error of a chunk, goes on after one of a record.
+    /// All records; goes on after an error.
     pub fn records(&self) -> impl Iterator<Item = Result<Record<'a>, Error>> + use<'a> {
         self.chunks_of(chunk::Kind::Records).flat_map(|chunk| {
             let (chunk, error) = split(chunk);
@@ -183,7 +202,7 @@ impl<'a> Measurement<'a> {
         })
     }
 
-    /// All nodes; ends after the first error.
+    /// All nodes; goes on after an error.
     pub fn nodes(&self) -> impl Iterator<Item = Result<Node<'a>, Error>> + use<'a> {
         let node_len = self.header.node_len as usize;
         self.chunks_of(chunk::Kind::Nodes).flat_map(move |chunk| {

@@ -1,0 +1,133 @@
+//! A database as tables.
+
+use std::sync::Arc;
+
+use super::schema::{ARGUMENT_END, CONTEXTS, LOCATIONS, METRICS, MODULES, SUMMARY, VALUES};
+use crate::cct::{Context, Tree};
+use crate::database::column::Column;
+use crate::database::table::Table;
+use crate::database::{Database, Location, Metric, ModuleInfo, Value, summarise};
+
+/// Tables in the order in which they are written.
+pub(in crate::database) fn tables(database: &Database) -> [(&'static str, Table); 6] {
+    [
+        (CONTEXTS, contexts(database.tree())),
+        (LOCATIONS, locations(database.locations())),
+        (METRICS, metrics(database.metrics())),
+        (MODULES, modules(database.modules())),
+        (VALUES, values(database.values())),
+        (SUMMARY, summary(database)),
+    ]
+}
+
+fn ids(rows: usize) -> Column {
+    Column::U32((0..rows as u32).collect())
+}
+
+fn texts<T>(rows: &[T], text: impl Fn(&T) -> Arc<str>) -> Column {
+    Column::Text(rows.iter().map(text).collect())
+}
+
+fn u32s<T>(rows: &[T], number: impl Fn(&T) -> u32) -> Column {
+    Column::U32(rows.iter().map(number).collect())
+}
+
+fn u64s<T>(rows: &[T], number: impl Fn(&T) -> u64) -> Column {
+    Column::U64(rows.iter().map(number).collect())
+}
+
+fn flags<T>(rows: &[T], flag: impl Fn(&T) -> bool) -> Column {
+    Column::Flag(rows.iter().map(flag).collect())
+}
+
+fn contexts(tree: &Tree) -> Table {
+    let rows = tree.contexts();
+    let scope = |c: &Context| &tree.scopes()[c.scope as usize];
+    Table::default()
+        .with("context", ids(rows.len()))
+        .with("parent", u32s(rows, |c| c.parent))
+        .with("kind", texts(rows, |c| scope(c).kind.word().into()))
+        .with("name", texts(rows, |c| scope(c).name.clone()))
+        .with("module", Column::MaybeText(rows.iter().map(|c| scope(c).module.clone()).collect()))
+        .with("file", Column::MaybeText(rows.iter().map(|c| scope(c).file.clone()).collect()))
+        .with("line", Column::MaybeU32(rows.iter().map(|c| scope(c).line).collect()))
+        .with("call_line", Column::MaybeU32(rows.iter().map(|c| scope(c).call_line).collect()))
+}
+
+fn locations(rows: &[Location]) -> Table {
+    Table::default()
+        .with("location", ids(rows.len()))
+        .with("rank", Column::MaybeU32(rows.iter().map(|l| l.rank).collect()))
+        .with("host", texts(rows, |l| l.host.as_str().into()))
+        .with("start_ns", u64s(rows, |l| l.start_ns))
+        .with("pid", u32s(rows, |l| l.pid))
+        .with("ordinal", u32s(rows, |l| l.ordinal))
+        .with("tid", u32s(rows, |l| l.tid))
+        .with("ppid", u32s(rows, |l| l.ppid))
+        .with("ranks", u32s(rows, |l| l.ranks))
+        .with("image", texts(rows, |l| l.image.as_str().into()))
+        .with("argv", texts(rows, |l| join_arguments(&l.argv).into()))
+        .with("thread", texts(rows, |l| l.thread.as_str().into()))
+        .with("main", flags(rows, |l| l.main))
+        .with("helper", flags(rows, |l| l.helper))
+        .with("state", texts(rows, |l| l.state.word().into()))
+        .with("forked", flags(rows, |l| l.forked))
+        .with("exec", flags(rows, |l| l.exec))
+        .with("clock", texts(rows, |l| l.clock.as_str().into()))
+        .with("wall_ns", u64s(rows, |l| l.wall_ns))
+        .with("cpu_ns", u64s(rows, |l| l.cpu_ns))
+        .with("handler_ns", u64s(rows, |l| l.handler_ns))
+        .with("samples", u64s(rows, |l| l.samples))
+        .with("dropped", u64s(rows, |l| l.dropped))
+        .with("partial", u64s(rows, |l| l.partial))
+        .with("truncated", u64s(rows, |l| l.truncated))
+        .with("overruns", u64s(rows, |l| l.overruns))
+}
+
+fn metrics(rows: &[Metric]) -> Table {
+    Table::default()
+        .with("metric", ids(rows.len()))
+        .with("name", texts(rows, |m| m.name.as_str().into()))
+        .with("unit", texts(rows, |m| m.unit.word().into()))
+}
+
+fn modules(rows: &[ModuleInfo]) -> Table {
+    Table::default()
+        .with("path", texts(rows, |m| m.path.as_str().into()))
+        .with("build_id", texts(rows, |m| m.build_id.as_str().into()))
+        .with("source", texts(rows, |m| m.source.word().into()))
+        .with(
+            "debug_file",
+            Column::MaybeText(rows.iter().map(|m| m.debug_file.as_deref().map(Into::into)).collect()),
+        )
+}
+
+fn values(rows: &[Value]) -> Table {
+    Table::default()
+        .with("context", u32s(rows, |v| v.context))
+        .with("location", u32s(rows, |v| v.location))
+        .with("metric", u32s(rows, |v| v.metric))
+        .with("exclusive", u64s(rows, |v| v.exclusive))
+}
+
+fn summary(database: &Database) -> Table {
+    let rows = summarise(database);
+    Table::default()
+        .with("context", u32s(&rows, |s| s.context))
+        .with("metric", u32s(&rows, |s| s.metric))
+        .with("inclusive_sum", u64s(&rows, |s| s.inclusive))
+        .with("exclusive_sum", u64s(&rows, |s| s.sum))
+        .with("exclusive_min", u64s(&rows, |s| if s.participants == 0 { 0 } else { s.min }))
+        .with("exclusive_max", u64s(&rows, |s| s.max))
+        .with(
+            "max_location",
+            Column::MaybeU32(rows.iter().map(|s| (s.participants > 0).then_some(s.max_location)).collect()),
+        )
+        .with("participants", u32s(&rows, |s| s.participants))
+        .with("square_sum_high", u64s(&rows, |s| (s.sum_of_squares >> 64) as u64))
+        .with("square_sum_low", u64s(&rows, |s| s.sum_of_squares as u64))
+}
+
+fn join_arguments(argv: &[String]) -> String {
+    argv.iter().flat_map(|a| [a.replace(ARGUMENT_END, " "), ARGUMENT_END.into()]).collect()
+}
