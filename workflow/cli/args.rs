@@ -178,7 +178,7 @@ pub struct ScoreArgs {
     pub view: View,
     #[arg(long, value_enum, default_value_t = ScoreFormat::Text)]
     pub format: ScoreFormat,
-    /// Rows with less excess are left out, percent; 0.5 in text, 0 in JSON if not given
+    /// Rows with less excess are left out, percent; if not given 0 in JSON, and 0.5 or what fits in text
     #[arg(long, value_name = "PCT", value_parser = values::percent)]
     pub threshold: Option<f64>,
     #[command(flatten)]
@@ -303,14 +303,10 @@ fn hint(error: &clap::Error) -> String {
         Some(ContextValue::Strings(list)) => list.clone(),
         _ => Vec::new(),
     };
-    let similar = [
-        ContextKind::SuggestedArg,
-        ContextKind::SuggestedValue,
-        ContextKind::SuggestedSubcommand,
-    ]
-    .into_iter()
-    .flat_map(texts)
-    .next();
+    let similar = [ContextKind::SuggestedArg, ContextKind::SuggestedValue, ContextKind::SuggestedSubcommand]
+        .into_iter()
+        .flat_map(texts)
+        .next();
     let verb = std::env::args().nth(1).filter(|word| !word.starts_with('-'));
     let known = ["run", "sweep", "view", "score", "export", "demo"];
     let help = match verb.filter(|verb| known.contains(&verb.as_str())) {

@@ -40,7 +40,10 @@ pub fn demo(args: &DemoArgs, output: &Output) -> Result<i32, Failure> {
     let score = results.score(&Choice::default())?;
     output.data(&report::text(&results.state, &score, &text_options(output)))?;
     let passed = judge(&results, output)?;
-    output.data(&format!("\nexplore it: falloff score {0} --view flat; falloff view {0}/runs/n0004-r1\n", dir.display()))?;
+    output.data(&format!(
+        "\nexplore it: falloff score {0} --view flat; falloff view {0}/runs/n0004-r1\n",
+        dir.display()
+    ))?;
     Ok(if passed { exit::OK } else { exit::MISSED })
 }
 

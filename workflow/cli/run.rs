@@ -1,6 +1,6 @@
 //! `falloff run`: one run of a program under the sampler.
 
-use falloff_profiler::{Preload, RunOptions};
+use falloff_profiler::{Preload, RunOptions, is_one_of_many};
 
 use crate::args::RunArgs;
 use crate::failure::Failure;
@@ -8,18 +8,14 @@ use crate::output::Output;
 use crate::values::next_free;
 
 /// The sampler, built by this package's build script.
-static PRELOAD: Preload =
-    Preload::new(include_bytes!(concat!(env!("OUT_DIR"), "/libfalloff_preload.so")));
-
-/// Variables by which launchers tell a process its rank.
-const RANK_VARIABLES: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"];
+static PRELOAD: Preload = Preload::new(include_bytes!(concat!(env!("OUT_DIR"), "/libfalloff_preload.so")));
 
 /// Runs the program and leaves as it did.
 pub fn run(args: &RunArgs, output: &Output) -> Result<i32, Failure> {
     let dir = match &args.output {
         Some(dir) => dir.clone(),
         // Each rank would take the next free name for itself.
-        None if RANK_VARIABLES.iter().any(|name| std::env::var_os(name).is_some()) => {
+        None if is_one_of_many() => {
             return Err(Failure::usage(
                 "failed to choose a directory: under a launcher all ranks need the same",
                 "give `-o DIR`",

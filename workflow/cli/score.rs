@@ -11,6 +11,8 @@ use crate::output::Output;
 
 /// Smallest excess that the text shows, if nothing else is asked for, percent.
 const TEXT_THRESHOLD: f64 = 0.5;
+/// Most rows of the tree, if nothing else is asked for.
+const MOST_ROWS: Option<usize> = Some(60);
 
 /// Prints the score of a sweep.
 pub fn score(args: &ScoreArgs, output: &Output) -> Result<i32, Failure> {
@@ -45,6 +47,7 @@ pub fn score(args: &ScoreArgs, output: &Output) -> Result<i32, Failure> {
 fn print(results: &Results, score: &Score, args: &ScoreArgs, output: &Output) -> Result<(), Failure> {
     let options = TextOptions {
         threshold: args.threshold.unwrap_or(TEXT_THRESHOLD) / 100.0,
+        most_rows: MOST_ROWS.filter(|_| args.threshold.is_none()),
         view: args.view.kind(),
         ..text_options(output)
     };
@@ -57,6 +60,7 @@ pub fn text_options(output: &Output) -> TextOptions {
         paint: output.paint,
         width: output.width,
         threshold: TEXT_THRESHOLD / 100.0,
+        most_rows: MOST_ROWS,
         view: falloff_postprocess::views::ViewKind::Context,
     }
 }

@@ -99,7 +99,10 @@ fn dry_run(sweep: &Sweep, output: &Output) -> Result<i32, Failure> {
 fn failed(outcome: &Outcome, dir: &Path) -> Failure {
     let all = outcome.completed + outcome.failed.len();
     Failure {
-        message: format!("failed to complete {} of {all} runs; they are left out of the score", outcome.failed.len()),
+        message: format!(
+            "failed to complete {} of {all} runs; they are left out of the score",
+            outcome.failed.len()
+        ),
         hint: Some(format!(
             "see the {OUTPUT_LOG} files under {}; the same command repeats what failed",
             dir.join("runs").display()

@@ -105,7 +105,8 @@ pub fn percent(text: &str) -> Result<f64, String> {
 /// The first of `PREFIX-PROGRAM-1`, `-2` and so on in the current directory that is not there.
 pub fn next_free(prefix: &str, program: &OsStr) -> PathBuf {
     let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy();
-    let name: String = name.chars().map(|c| if c.is_alphanumeric() || "._-+".contains(c) { c } else { '_' }).collect();
+    let name: String =
+        name.chars().map(|c| if c.is_alphanumeric() || "._-+".contains(c) { c } else { '_' }).collect();
     (1u64..)
         .map(|n| PathBuf::from(format!("{prefix}-{name}-{n}")))
         .find(|path| !path.exists())

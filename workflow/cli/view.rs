@@ -1,5 +1,7 @@
 //! `falloff view`: the profile of one run.
 
+use std::path::Path;
+
 use falloff_postprocess::views::{build, json, text};
 use falloff_postprocess::{Database, Metric, open};
 use falloff_workflow::exit;
@@ -14,11 +16,14 @@ pub fn view(args: &ViewArgs, output: &Output) -> Result<i32, Failure> {
     if Plan::exists(&args.dir) {
         return Err(Failure::usage(
             format!("failed to show `{}`: it holds a sweep of several runs", args.dir.display()),
-            format!("name one of its runs, for example {}/runs/n0001-r1, or use `falloff score`", args.dir.display()),
+            format!(
+                "name one of its runs, for example {}/runs/n0001-r1, or use `falloff score`",
+                args.dir.display()
+            ),
         ));
     }
     let database = open(&args.dir, &args.debug.options())?;
-    let metric = metric(&database, &args.metric)?;
+    let metric = metric(&database, &args.dir, &args.metric)?;
     let selected = |l: &falloff_postprocess::Location| args.location.is_none_or(|s| s.holds(l));
     if !database.locations().iter().any(selected) {
         return Err(Failure::usage(
@@ -47,13 +52,25 @@ pub fn view(args: &ViewArgs, output: &Output) -> Result<i32, Failure> {
     Ok(exit::OK)
 }
 
+/// Metric that every sound measurement has.
+const ALWAYS_MEASURED: &str = "cpu";
+
 /// The metric of this name, or a message that lists those that are there.
-pub fn metric<'a>(database: &'a Database, name: &str) -> Result<&'a Metric, Failure> {
-    database.metrics().iter().find(|m| m.name == name).ok_or_else(|| {
-        let known: Vec<&str> = database.metrics().iter().map(|m| m.name.as_str()).collect();
-        Failure::usage(
-            format!("failed to show metric `{name}`: it was not measured"),
-            format!("use one of: {}", known.join(", ")),
-        )
-    })
+pub fn metric<'a>(database: &'a Database, dir: &Path, name: &str) -> Result<&'a Metric, Failure> {
+    let metrics = database.metrics();
+    if let Some(metric) = metrics.iter().find(|m| m.name == name) {
+        return Ok(metric);
+    }
+    if name == ALWAYS_MEASURED {
+        return Err(Failure {
+            message: format!("failed to show `{}`: its measurement files hold no `{name}`", dir.display()),
+            hint: Some("the files are damaged or empty; measure the program again".into()),
+            code: exit::INCOMPLETE,
+        });
+    }
+    let known: Vec<&str> = metrics.iter().map(|m| m.name.as_str()).collect();
+    Err(Failure::usage(
+        format!("failed to show `{}`: metric `{name}` was not measured", dir.display()),
+        format!("use one of: {}", known.join(", ")),
+    ))
 }

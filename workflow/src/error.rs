@@ -94,7 +94,9 @@ impl Error {
     /// The exit code that tells this error to scripts, see [`crate::exit`].
     pub fn exit_code(&self) -> i32 {
         match self {
-            Error::Io { .. } | Error::Usage { .. } | Error::Occupied { .. } | Error::NotASweep { .. } => exit::USAGE,
+            Error::Io { .. } | Error::Usage { .. } | Error::Occupied { .. } | Error::NotASweep { .. } => {
+                exit::USAGE
+            }
             Error::Malformed { .. } | Error::Version { .. } => exit::INCOMPLETE,
             Error::NotEnoughRuns { .. } => exit::NOT_ENOUGH_DATA,
             Error::Postprocess(error) => postprocess_code(error),
@@ -108,7 +110,10 @@ impl Error {
             Error::Io { action, path, source } => Some(match source.kind() {
                 io::ErrorKind::NotFound if ["read", "open"].contains(action) => "check the name".into(),
                 io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                    format!("choose a directory you may write with `-o DIR`, or change the access of `{}`", path.display())
+                    format!(
+                        "choose a directory you may write with `-o DIR`, or change the access of `{}`",
+                        path.display()
+                    )
                 }
                 io::ErrorKind::StorageFull => "free some space, or choose another place with `-o DIR`".into(),
                 _ => format!("check `{}`, or choose another place with `-o DIR`", path.display()),
@@ -127,7 +132,7 @@ impl Error {
                 path.join("runs").display()
             )),
             Error::Postprocess(error) => error.hint(),
-            Error::Demo(_) => Some("run `falloff demo-worker --help` and look at the output.log of the run".into()),
+            Error::Demo(_) => Some("see the output.log of the run, or start `falloff demo` again".into()),
         }
     }
 }

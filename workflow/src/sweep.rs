@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use falloff_postprocess::{OpenOptions, open};
 use falloff_profiler::fresh_run_id;
 
-use crate::backends::{Ended, Interrupt, Job, Launcher, RunSpec, find_program, render, run_job};
+use crate::backends::{Ended, Flavour, Interrupt, Job, Launcher, RunSpec, find_program, render, run_job};
 use crate::journal::{Entry, Journal, State};
 use crate::plan::{PLAN_FILE, Plan, RunKey};
 use crate::{Error, Result};
@@ -16,11 +16,16 @@ use crate::{Error, Result};
 /// Name of the file in a run's directory that has the output of all its processes.
 pub const OUTPUT_LOG: &str = "output.log";
 
+/// What comes of a program whose MPI is not the launcher's.
+const SINGLETONS: &str = "its processes do not know of each other; choose the launcher with `--launcher`";
+
 /// A sweep that can be carried out.
 #[derive(Debug)]
 pub struct Sweep {
     plan: Plan,
     launcher: Launcher,
+    /// What the launcher is, if it is an MPI launcher.
+    flavour: Option<Flavour>,
     /// Absolute.
     dir: PathBuf,
     /// The falloff executable.
@@ -59,7 +64,8 @@ impl Sweep {
         let launcher: Launcher = plan.launcher.parse()?;
         let dir = std::path::absolute(dir).map_err(|e| Error::io("use", dir, e))?;
         check_programs(&plan, &launcher)?;
-        Ok(Sweep { plan, launcher, dir, falloff: falloff.to_owned() })
+        let flavour = launcher.program().and_then(|name| Flavour::of_launcher(&name));
+        Ok(Sweep { plan, launcher, flavour, dir, falloff: falloff.to_owned() })
     }
 
     /// The plan.
@@ -76,6 +82,7 @@ impl Sweep {
             run_id,
             rate_hz: self.plan.rate_hz,
             falloff: &self.falloff,
+            flavour: self.flavour,
             program: &self.plan.program,
         };
         render(&self.launcher, &spec)
@@ -172,15 +179,21 @@ impl Sweep {
         ranks.dedup();
         entry.ranks = ranks.len();
         let wanted = entry.key.scale as usize;
-        if !self.launcher.starts_ranks() || ranks.len() == wanted {
+        if !self.launcher.starts_ranks() {
             return entry;
         }
-        let cause = match ranks.len() {
-            0 | 1 if wanted > 1 => "; the launcher and the program's MPI may not belong together",
-            _ => "",
-        };
-        let reason = format!("{} of {wanted} ranks have a profile{cause}", ranks.len());
-        entry.failed(reason)
+        if ranks.len() != wanted {
+            let reason = format!("{} of {wanted} ranks have a profile", ranks.len());
+            return entry.failed(reason);
+        }
+        // Such a program does not find its launcher and runs N times as one process, without a word.
+        let program = Flavour::of_libraries(database.modules().iter().map(|m| m.path.as_str()));
+        match (self.flavour, program) {
+            (Some(launcher), Some(program)) if launcher != program && wanted > 1 => {
+                entry.failed(format!("the launcher is of {launcher}, the program of {program}: {SINGLETONS}"))
+            }
+            _ => entry,
+        }
     }
 }
 
@@ -191,14 +204,8 @@ fn check_programs(plan: &Plan, launcher: &Launcher) -> Result<()> {
         reason: format!("there is no program `{name}` to execute"),
         hint: hint.into(),
     };
-    let first = match launcher {
-        Launcher::Mpirun => Some("mpirun"),
-        Launcher::Srun => Some("srun"),
-        Launcher::Template(words) => words.first().map(String::as_str),
-        Launcher::Threads | Launcher::Plain => None,
-    };
-    if let Some(name) = first.filter(|name| find_program(name).is_none()) {
-        return Err(missing(name, "install it, or choose another with `--launcher`"));
+    if let Some(name) = launcher.program().filter(|name| find_program(name).is_none()) {
+        return Err(missing(&name, "install it, or choose another with `--launcher`"));
     }
     // Slurm and templates may start the program on another machine or in a container.
     let started_here = matches!(launcher, Launcher::Mpirun | Launcher::Threads | Launcher::Plain);

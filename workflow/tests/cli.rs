@@ -81,7 +81,21 @@ fn wrong_use_is_one_clear_message() {
 #[test]
 fn a_dry_run_prints_the_commands() {
     let dir = tempfile::tempdir().unwrap();
-    let args = ["sweep", "-n", "2", "--repeat", "1", "--launcher", "plain", "--dry-run", "-o", "s", "--", "true", "{n}"];
+    let args = [
+        "sweep",
+        "-n",
+        "2",
+        "--repeat",
+        "1",
+        "--launcher",
+        "plain",
+        "--dry-run",
+        "-o",
+        "s",
+        "--",
+        "true",
+        "{n}",
+    ];
     let output = falloff(&args, dir.path());
     assert!(output.status.success());
     let text = String::from_utf8(output.stdout)

@@ -97,7 +97,10 @@ fn a_run_without_cost_is_an_error() {
 #[test]
 fn unknown_scales_are_named() {
     let error = strong_table().try_score(Some(3), None, Scaling::Strong).unwrap_err();
-    assert_eq!((error.exit_code(), error.hint().unwrap().as_str()), (2, "good runs are there at: 1, 2, 4, 8"));
+    assert_eq!(
+        (error.exit_code(), error.hint().unwrap().as_str()),
+        (2, "good runs are there at: 1, 2, 4, 8")
+    );
     let one = Table::new(&[(2, 1, 0, "main", 1.0)]);
     assert_eq!(one.try_score(None, None, Scaling::Strong).unwrap_err().exit_code(), 5);
 }
@@ -105,7 +108,8 @@ fn unknown_scales_are_named() {
 /// A program with long names, repetitions that differ, a failed run and a warning.
 fn application() -> (Table, falloff_workflow::results::SweepState) {
     let main = "_start;main;app::Simulation::run";
-    let force = format!("{main};app::PairLennardJonesCut<app::Vector3<double>, app::NeighbourList<32u>>::compute");
+    let force =
+        format!("{main};app::PairLennardJonesCut<app::Vector3<double>, app::NeighbourList<32u>>::compute");
     let comm = format!("{main};app::Comm::forward");
     let mut lines = Vec::new();
     for (repetition, noise) in [(1, 1.0), (2, 1.01), (3, 0.985)] {
@@ -133,7 +137,7 @@ fn report(width: usize, colour: bool, view: ViewKind) -> String {
     score.health.samples = 41_234;
     score.health.partial = 3;
     score.health.warnings = vec![("no symbols in libfast.so".into(), 6)];
-    let options = TextOptions { paint: Paint { colour }, width, threshold: 0.005, view };
+    let options = TextOptions { paint: Paint { colour }, width, threshold: 0.005, most_rows: Some(60), view };
     text(&state, &score, &options)
 }
 
@@ -153,7 +157,8 @@ fn the_report_of_callers_reads_well() {
 fn json_has_what_is_promised() {
     let (table, state) = application();
     let score = table.score(None, None, Scaling::Strong);
-    let document: serde_json::Value = serde_json::from_str(&json::json(&state, &score, 0.0).unwrap()).unwrap();
+    let document: serde_json::Value =
+        serde_json::from_str(&json::json(&state, &score, 0.0).unwrap()).unwrap();
     assert_eq!(document["schema"], "falloff.score");
     assert_eq!(document["version"], 1);
     assert_eq!((&document["base"], &document["at"]), (&1.into(), &4.into()));
@@ -178,7 +183,9 @@ fn csv_has_a_line_a_row() {
     let score = table.score(None, None, Scaling::Strong);
     let text = csv::csv(&score.flat);
     assert_eq!(text.lines().count(), 1 + score.flat.rows.len());
-    assert!(text.contains("\"app::PairLennardJonesCut<app::Vector3<double>, app::NeighbourList<32u>>::compute\""));
+    assert!(
+        text.contains("\"app::PairLennardJonesCut<app::Vector3<double>, app::NeighbourList<32u>>::compute\"")
+    );
 }
 
 /// Any table of runs at 1, 2 and 4 with two repetitions.
@@ -202,7 +209,13 @@ fn any_table() -> impl Strategy<Value = Vec<(u32, u32, u32, String, f64)>> {
     })
 }
 
-fn score_of(lines: &[(u32, u32, u32, String, f64)], factor: f64, base: u32, at: u32, scaling: Scaling) -> Score {
+fn score_of(
+    lines: &[(u32, u32, u32, String, f64)],
+    factor: f64,
+    base: u32,
+    at: u32,
+    scaling: Scaling,
+) -> Score {
     let lines: Vec<_> = lines.iter().map(|(n, m, r, p, c)| (*n, *m, *r, p.as_str(), c * factor)).collect();
     Table::new(&lines).score(Some(base), Some(at), scaling)
 }

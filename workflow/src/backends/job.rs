@@ -14,6 +14,9 @@ use super::interrupt::Interrupt;
 use super::render::Job;
 use crate::{Error, Result};
 
+/// How long the others have to end by themselves when one process has failed: they often fail of the same cause,
+/// and what they say about it belongs in the log.
+const PATIENCE: Duration = Duration::from_millis(500);
 /// How long processes have between the request to end and their death.
 const GRACE: Duration = Duration::from_secs(5);
 /// Longest pause between two looks at the processes.
@@ -41,11 +44,8 @@ pub fn run_job(
     timeout: Option<Duration>,
     interrupt: &Interrupt,
 ) -> Result<(Ended, Duration)> {
-    let output = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(log)
-        .map_err(|e| Error::io("write", log, e))?;
+    let output =
+        OpenOptions::new().create(true).append(true).open(log).map_err(|e| Error::io("write", log, e))?;
     let started = Instant::now();
     let mut running = Vec::new();
     let mut ended = None;
@@ -72,6 +72,9 @@ pub fn run_job(
             std::thread::sleep(pause);
             pause = (pause * 2).min(LOOK);
         }
+    }
+    if matches!(ended, Some(Ended::Badly(_))) {
+        wait_for(&mut running, PATIENCE);
     }
     end(&mut running);
     Ok((ended.unwrap_or(Ended::Well), started.elapsed()))
@@ -106,16 +109,22 @@ fn reap(running: &mut Vec<Child>) -> Option<Ended> {
 
 /// Ends what still runs: asks, waits, and kills.
 fn end(running: &mut Vec<Child>) {
-    let deadline = Instant::now() + GRACE;
     signal_all(running, Signal::SIGTERM);
-    while !running.is_empty() && Instant::now() < deadline {
-        reap(running);
-        std::thread::sleep(LOOK);
-    }
+    wait_for(running, GRACE);
     signal_all(running, Signal::SIGKILL);
     for mut child in running.drain(..) {
         // It was killed; there is nothing to learn from its status.
         let _ = child.wait();
+    }
+}
+
+/// Waits until all have ended, but not longer than this.
+fn wait_for(running: &mut Vec<Child>, longest: Duration) {
+    let deadline = Instant::now() + longest;
+    reap(running);
+    while !running.is_empty() && Instant::now() < deadline {
+        std::thread::sleep(LOOK);
+        reap(running);
     }
 }
 

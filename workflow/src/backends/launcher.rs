@@ -60,6 +60,11 @@ impl Launcher {
         }
     }
 
+    /// The program that starts the others; `None` where falloff does that itself.
+    pub fn program(&self) -> Option<String> {
+        self.words().into_iter().next()
+    }
+
     /// Whether a run must have as many ranks as processors.
     ///
     /// A template may start anything; one whose first word is an MPI or Slurm launcher starts ranks.

@@ -1,5 +1,6 @@
 //! What MPI launchers need to run here.
 
+use std::fmt;
 use std::process::{Command, Stdio};
 
 /// Whether a word is the name of an MPI launcher, with or without a path and a suffix.
@@ -8,16 +9,67 @@ pub(super) fn is_mpi_launcher(word: &str) -> bool {
     ["mpirun", "mpiexec", "prterun", "oshrun"].iter().any(|known| name.starts_with(known))
 }
 
-/// Environment for Open MPI's launcher; empty for other launchers.
+/// A family of MPI libraries whose launchers and programs understand each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flavour {
+    /// Open MPI.
+    OpenMpi,
+    /// MPICH and what is derived from it, with the launcher Hydra.
+    Mpich,
+}
+
+impl Flavour {
+    /// That of a launcher, by what it says of itself; `None` for other programs.
+    pub fn of_launcher(launcher: &str) -> Option<Flavour> {
+        if !is_mpi_launcher(launcher) {
+            return None;
+        }
+        let output = Command::new(launcher).arg("--version").stdin(Stdio::null()).output().ok()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let says = |names: &[&str]| names.iter().any(|name| text.contains(name));
+        match () {
+            () if says(&["Open MPI", "OpenRTE", "PRRTE"]) => Some(Flavour::OpenMpi),
+            () if says(&["HYDRA", "MPICH", "Intel(R) MPI"]) => Some(Flavour::Mpich),
+            () => None,
+        }
+    }
+
+    /// That of a program, by the paths of the libraries it has loaded; `None` if they say nothing, or both.
+    pub fn of_libraries<'a>(paths: impl Iterator<Item = &'a str>) -> Option<Flavour> {
+        let (mut open_mpi, mut mpich) = (false, false);
+        for path in paths {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            let is = |starts: &[&str]| starts.iter().any(|start| name.starts_with(start));
+            open_mpi |= is(&["libopen-pal.", "libmpi.so.40", "libmpi.so.20"]);
+            mpich |= is(&["libmpich.", "libmpi.so.12", "libmpifort.so.12"]);
+        }
+        match (open_mpi, mpich) {
+            (true, false) => Some(Flavour::OpenMpi),
+            (false, true) => Some(Flavour::Mpich),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Flavour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Flavour::OpenMpi => "Open MPI",
+            Flavour::Mpich => "MPICH",
+        })
+    }
+}
+
+/// Environment for a launcher.
 ///
 /// Open MPI refuses to run as root and to start more processes than it sees processors. The first is allowed
 /// only for root; the second only if `oversubscribed`, and then processes are not bound to cores, which would
 /// put several on one while others idle.
-pub(super) fn environment(launcher: &str, oversubscribed: bool) -> Vec<(String, String)> {
-    if !is_mpi_launcher(launcher) || !is_open_mpi(launcher) {
-        return Vec::new();
+pub(super) fn environment(flavour: Option<Flavour>, oversubscribed: bool) -> Vec<(String, String)> {
+    match flavour {
+        Some(Flavour::OpenMpi) => open_mpi_environment(nix::unistd::geteuid().is_root(), oversubscribed),
+        _ => Vec::new(),
     }
-    open_mpi_environment(nix::unistd::geteuid().is_root(), oversubscribed)
 }
 
 fn open_mpi_environment(root: bool, oversubscribed: bool) -> Vec<(String, String)> {
@@ -37,14 +89,6 @@ fn open_mpi_environment(root: bool, oversubscribed: bool) -> Vec<(String, String
         .collect()
 }
 
-fn is_open_mpi(launcher: &str) -> bool {
-    let output = Command::new(launcher).arg("--version").stdin(Stdio::null()).output();
-    output.is_ok_and(|o| {
-        let text = String::from_utf8_lossy(&o.stdout);
-        text.contains("Open MPI") || text.contains("OpenRTE") || text.contains("PRRTE")
-    })
-}
-
 /// Whether `n` processors are more than this machine gives, where no batch system has given others.
 pub(super) fn oversubscribes(n: u32) -> bool {
     const ALLOCATED: [&str; 5] =
@@ -62,6 +106,16 @@ mod tests {
         assert!(is_mpi_launcher("/opt/mpi/bin/mpiexec.hydra"));
         assert!(is_mpi_launcher("mpirun"));
         assert!(!is_mpi_launcher("srun"));
+    }
+
+    #[test]
+    fn libraries_tell_the_flavour() {
+        let flavour = |paths: &[&str]| Flavour::of_libraries(paths.iter().copied());
+        assert_eq!(flavour(&["/lib/libc.so.6", "/lib/libmpich.so.12"]), Some(Flavour::Mpich));
+        assert_eq!(flavour(&["/lib/libmpi.so.40"]), Some(Flavour::OpenMpi));
+        assert_eq!(flavour(&["/lib/libopen-pal.so.40", "/lib/libmpich.so.12"]), None);
+        assert_eq!(flavour(&[]), None);
+        assert_eq!(Flavour::of_launcher("sh"), None);
     }
 
     #[test]

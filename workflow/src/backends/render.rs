@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::launcher::{COMMAND, COUNT, Launcher};
-use super::mpi;
+use super::mpi::{self, Flavour};
 
 /// Replaced by the run's directory in the program's arguments.
 const RUN: &str = "{run}";
@@ -21,6 +21,8 @@ pub struct RunSpec<'a> {
     pub rate_hz: u32,
     /// The falloff executable, absolute.
     pub falloff: &'a Path,
+    /// What the launcher is, if it is an MPI launcher.
+    pub flavour: Option<Flavour>,
     /// Program and arguments with their placeholders.
     pub program: &'a [String],
 }
@@ -57,7 +59,7 @@ pub fn render(launcher: &Launcher, spec: &RunSpec) -> Job {
             vec![JobProcess { words: command, environment: vec![("OMP_NUM_THREADS".into(), n)] }]
         }
         Launcher::Mpirun | Launcher::Srun | Launcher::Template(_) => {
-            let environment = words.first().map(|w| mpi::environment(w, oversubscribed)).unwrap_or_default();
+            let environment = mpi::environment(spec.flavour, oversubscribed);
             vec![JobProcess { words: around(&words, command, &n), environment }]
         }
     };
@@ -118,7 +120,8 @@ impl Job {
         self.processes
             .iter()
             .map(|process| {
-                let variables = process.environment.iter().map(|(name, value)| format!("{name}={}", quote(value)));
+                let variables =
+                    process.environment.iter().map(|(name, value)| format!("{name}={}", quote(value)));
                 let words = process.words.iter().map(|w| quote(w));
                 variables.chain(words).collect::<Vec<_>>().join(" ")
             })
@@ -128,9 +131,8 @@ impl Job {
 
 /// Where a program is: itself if its name has a slash, else the first of that name on PATH that can be executed.
 pub fn find_program(name: &str) -> Option<PathBuf> {
-    let executable = |path: &Path| {
-        nix::unistd::access(path, nix::unistd::AccessFlags::X_OK).is_ok() && path.is_file()
-    };
+    let executable =
+        |path: &Path| nix::unistd::access(path, nix::unistd::AccessFlags::X_OK).is_ok() && path.is_file();
     if name.contains('/') {
         let path = PathBuf::from(name);
         return executable(&path).then_some(path);
@@ -151,6 +153,7 @@ mod tests {
             run_id: "abc",
             rate_hz: 200,
             falloff: Path::new("/bin/falloff"),
+            flavour: None,
             program: &program,
         };
         let mut job = render(&launcher.parse().unwrap(), &spec);
@@ -180,9 +183,10 @@ mod tests {
 
     #[test]
     fn a_template_may_place_the_command() {
-        assert_eq!(job("taskset -c 0-{n} {command} --more").lines(), [format!(
-            "taskset -c 0-2 {COMMAND_LINE} --more"
-        )]);
+        assert_eq!(
+            job("taskset -c 0-{n} {command} --more").lines(),
+            [format!("taskset -c 0-2 {COMMAND_LINE} --more")]
+        );
     }
 
     #[test]

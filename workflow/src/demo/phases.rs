@@ -111,7 +111,9 @@ impl Process<'_> {
     pub fn borders_are_right(&self) -> bool {
         [(self.rank + 1) % self.size, (self.rank + self.size - 1) % self.size].iter().all(|neighbour| {
             let words = self.shared.slot(*neighbour).iter().enumerate();
-            words.take(SLOT_WORDS).all(|(i, w)| w.load(Relaxed) == border_word(*neighbour, self.step, i as u64))
+            words
+                .take(SLOT_WORDS)
+                .all(|(i, w)| w.load(Relaxed) == border_word(*neighbour, self.step, i as u64))
         })
     }
 }

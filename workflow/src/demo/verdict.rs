@@ -100,10 +100,7 @@ fn check(score: &Score, part: Part, size: u64) -> Check {
             planted: part.work(size) as f64 / total_work(size) as f64,
             measured: row.map(|r| r.inclusive.work_at / run).or(nothing),
         },
-        excess: Pair {
-            planted: part.excess(size),
-            measured: row.map(|r| r.inclusive.excess).or(nothing),
-        },
+        excess: Pair { planted: part.excess(size), measured: row.map(|r| r.inclusive.excess).or(nothing) },
         half_width: row.map_or(0.0, |r| r.inclusive.half_width),
         max_over_mean: part
             .max_over_mean(size)

@@ -14,7 +14,9 @@ const CELLS: u64 = 1_000_000;
 pub fn rank_and_size(variable: impl Fn(&str) -> Option<String>) -> Result<(u64, u64)> {
     let number = |name: &str, default: u64| match variable(name) {
         None => Ok(default),
-        Some(text) => text.parse().map_err(|_| Error::Demo(format!("{name} is `{text}`, which is no number"))),
+        Some(text) => {
+            text.parse().map_err(|_| Error::Demo(format!("{name} is `{text}`, which is no number")))
+        }
     };
     let (rank, size) = (number("PMI_RANK", 0)?, number("PMI_SIZE", 1)?);
     if size == 0 || size > 4096 || rank >= size {

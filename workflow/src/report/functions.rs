@@ -2,6 +2,7 @@
 
 use falloff_postprocess::views::RowKind;
 
+use super::names::shorten;
 use super::table::{Table, percent, seconds, with_width};
 use super::text::{TextOptions, section};
 use crate::scoring::{Loss, Score, ScoredRow};
@@ -19,7 +20,7 @@ pub(super) fn function_lines(score: &Score, options: &TextOptions) -> Vec<String
         .take(FUNCTIONS)
         .collect();
     let work = format!("work s {} -> {}", score.base, score.at);
-    let mut table = Table::new(&["excess %", &work, "own eff. %", "max/mean", "samples", "function"]);
+    let mut table = Table::new(&["excess %", &work, "own eff. %", "max/mean", "samples"]);
     for row in &listed {
         table.row(vec![
             judged(row, &row.exclusive),
@@ -27,20 +28,20 @@ pub(super) fn function_lines(score: &Score, options: &TextOptions) -> Vec<String
             row.own_efficiency.map_or("gone".into(), percent),
             row.max_over_mean.map_or("-".into(), |m| format!("{m:.2}")),
             format!("{}", row.samples_base + row.samples_at),
-            labelled(row),
         ]);
     }
-    let mut lines = table.fitted(options.width);
+    let table = table.with_last(options.width, "function", |row, room| labelled(listed[row], room));
+    let mut lines = table.lines();
     for (line, row) in lines.iter_mut().skip(1).zip(&listed) {
         *line = tinted(line, row, &row.exclusive, options);
     }
     section("FUNCTIONS BY EXCLUSIVE EXCESS", lines, options)
 }
 
-/// The number, in brackets if it is not to be relied on.
+/// The number, with a question mark if it is not to be relied on.
 pub(super) fn judged(row: &ScoredRow, loss: &Loss) -> String {
-    let number = with_width(loss.excess, loss.half_width);
-    if row.judged() && loss.is_told_from_zero() { number } else { format!("({})", number.trim()) }
+    let sure = row.judged() && loss.is_told_from_zero();
+    format!("{} {}", with_width(loss.excess, loss.half_width), if sure { ' ' } else { '?' })
 }
 
 /// A line in the colour of its excess.
@@ -53,15 +54,23 @@ pub(super) fn tinted(line: &str, row: &ScoredRow, loss: &Loss, options: &TextOpt
     }
 }
 
-/// A name with the place of its definition, or the module if the source is not known.
-pub(super) fn labelled(row: &ScoredRow) -> String {
-    let name = &row.name;
+/// A name with the place of its definition, or the module if the source is not known. Where there is no room for
+/// both, the name is all; where there is none for that, it is shortened.
+pub(super) fn labelled(row: &ScoredRow, room: usize) -> String {
+    let place = place(row);
+    match row.name.chars().count() + place.chars().count() {
+        length if length <= room => format!("{}{place}", row.name),
+        _ => shorten(&row.name, room),
+    }
+}
+
+fn place(row: &ScoredRow) -> String {
     let file = row.file.as_deref().map(|f| f.rsplit('/').next().unwrap_or(f));
     match (row.kind, file, row.line, row.module.as_deref()) {
-        (RowKind::Line | RowKind::File | RowKind::Module | RowKind::Root, ..) => name.clone(),
-        (_, Some(file), Some(line), _) => format!("{name} at {file}:{line}"),
-        (_, Some(file), None, _) => format!("{name} at {file}"),
-        (_, None, _, Some(module)) if !name.starts_with(module) => format!("{name} [{module}]"),
-        _ => name.clone(),
+        (RowKind::Line | RowKind::File | RowKind::Module | RowKind::Root, ..) => String::new(),
+        (_, Some(file), Some(line), _) => format!(" at {file}:{line}"),
+        (_, Some(file), None, _) => format!(" at {file}"),
+        (_, None, _, Some(module)) if !row.name.starts_with(module) => format!(" [{module}]"),
+        _ => String::new(),
     }
 }

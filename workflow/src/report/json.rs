@@ -177,7 +177,7 @@ pub fn json(sweep: &SweepState, score: &Score, threshold: f64) -> serde_json::Re
         missing_runs: sweep.missing.iter().map(ToString::to_string).collect(),
         oversubscribed_scales: &sweep.oversubscribed,
     };
-    serde_json::to_string_pretty(&document)
+    serde_json::to_string(&document)
 }
 
 /// Percent without a sign on zero.

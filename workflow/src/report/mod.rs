@@ -1,8 +1,8 @@
 //! Reports: a score as text for people, and as JSON and CSV for programs.
 
 pub mod csv;
-pub mod json;
 mod functions;
+pub mod json;
 mod names;
 mod paint;
 mod table;

@@ -1,7 +1,5 @@
 //! Aligned columns.
 
-use super::names::shorten;
-
 /// Blanks before each column.
 const GAP: usize = 2;
 /// Characters that the last column has at least.
@@ -26,30 +24,36 @@ impl Table {
 
     /// The rows as lines without their ends, headings first.
     pub fn lines(&self) -> Vec<String> {
-        self.fitted(usize::MAX)
-    }
-
-    /// As [`Table::lines`], with the last column shortened so that lines have at most `width` characters.
-    pub fn fitted(&self, width: usize) -> Vec<String> {
-        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let widest = |c: usize| self.rows.iter().filter_map(|r| r.get(c)).map(|t| t.chars().count()).max();
-        let widths: Vec<usize> = (0..columns).map(|c| widest(c).unwrap_or(0)).collect();
-        let before: usize = widths.iter().take(columns.saturating_sub(1)).map(|w| w + GAP).sum();
-        let room = width.saturating_sub(before + GAP).max(LEAST_ROOM);
+        let widths = self.widths();
         let line = |row: &Vec<String>| {
             let mut text = String::new();
             for (c, cell) in row.iter().enumerate() {
                 text.extend(std::iter::repeat_n(' ', GAP));
-                if c + 1 == columns {
-                    text.push_str(&shorten(cell, room));
-                } else {
+                if c + 1 < widths.len() {
                     text.extend(std::iter::repeat_n(' ', widths[c] - cell.chars().count()));
-                    text.push_str(cell);
                 }
+                text.push_str(cell);
             }
             text.trim_end().to_owned()
         };
         self.rows.iter().map(line).collect()
+    }
+
+    /// Adds a last column; `cell` gives each row's for the room that is left of `width` characters.
+    pub fn with_last(mut self, width: usize, heading: &str, cell: impl Fn(usize, usize) -> String) -> Table {
+        let before: usize = self.widths().iter().map(|w| w + GAP).sum();
+        let room = width.saturating_sub(before + GAP).max(LEAST_ROOM);
+        for (index, row) in self.rows.iter_mut().enumerate() {
+            row.push(index.checked_sub(1).map_or(heading.to_owned(), |row| cell(row, room)));
+        }
+        self
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let widest =
+            |c: usize| self.rows.iter().filter_map(|row| row.get(c)).map(|t| t.chars().count()).max();
+        (0..columns).map(|c| widest(c).unwrap_or(0)).collect()
     }
 }
 
@@ -61,7 +65,7 @@ pub(crate) fn percent(fraction: f64) -> String {
 
 /// A fraction and its half width, both in percent.
 pub(crate) fn with_width(fraction: f64, half_width: f64) -> String {
-    format!("{:>5} ± {:<4}", percent(fraction), percent(half_width))
+    format!("{:>5} ± {:<5}", percent(fraction), percent(half_width))
 }
 
 /// Seconds with as many decimals as their size needs.
@@ -86,17 +90,17 @@ mod tests {
     }
 
     #[test]
-    fn the_last_column_gives_way() {
-        let mut table = Table::new(&["n", "name"]);
-        table.row(vec!["1".into(), "a_name_that_is_longer_than_its_room".into()]);
-        assert_eq!(table.fitted(30)[1].chars().count(), 30);
-        assert_eq!(table.lines()[1], "  1  a_name_that_is_longer_than_its_room");
+    fn the_last_column_gets_what_is_left() {
+        let mut table = Table::new(&["number"]);
+        table.row(vec!["1".into()]);
+        let lines = table.with_last(40, "name", |row, room| format!("row {row} has {room}")).lines();
+        assert_eq!(lines, ["  number  name", "       1  row 0 has 30"]);
     }
 
     #[test]
     fn zero_has_no_sign() {
         assert_eq!(percent(-0.0004), "0.0");
         assert_eq!(percent(-0.004), "-0.4");
-        assert_eq!(with_width(0.364, 0.003), " 36.4 ± 0.3 ");
+        assert_eq!(with_width(0.364, 0.003), " 36.4 ± 0.3  ");
     }
 }

@@ -2,10 +2,10 @@
 
 use falloff_postprocess::views::ViewKind;
 
+use super::functions::function_lines;
 use super::names::shorten;
 use super::paint::Paint;
 use super::table::{Table, percent, seconds, with_width};
-use super::functions::function_lines;
 use super::tree::{hot_path_lines, tree_lines};
 use crate::plan::RunKey;
 use crate::results::SweepState;
@@ -20,6 +20,8 @@ pub struct TextOptions {
     pub width: usize,
     /// Smallest excess, as a fraction of the run, for a call path or a function to be listed.
     pub threshold: f64,
+    /// Most rows of the tree; the threshold is raised for it.
+    pub most_rows: Option<usize>,
     /// The view whose tree is printed.
     pub view: ViewKind,
 }
@@ -63,7 +65,7 @@ fn header(sweep: &SweepState, score: &Score, options: &TextOptions) -> Vec<Strin
             score.metric
         ),
         format!(
-            "  runs      {} of {} good, {} times at n = {}, launcher {}",
+            "  runs      {} of {} good: {} repetitions at n = {}; launcher {}",
             sweep.good.len(),
             plan.runs().len(),
             plan.repetitions,
@@ -99,7 +101,10 @@ fn caveats(sweep: &SweepState, score: &Score) -> Vec<String> {
     }
     if !sweep.oversubscribed.is_empty() {
         let scales: Vec<String> = sweep.oversubscribed.iter().map(u32::to_string).collect();
-        found.push(format!("at n = {} processes shared processors: there were more than cores", scales.join(", ")));
+        found.push(format!(
+            "at n = {} processes shared processors: there were more than cores",
+            scales.join(", ")
+        ));
     }
     if score.helper_seconds > 0.0 {
         found.push(format!(
@@ -126,6 +131,9 @@ fn summary(score: &Score, options: &TextOptions) -> Vec<String> {
     let expected = score.scaling.rho(score.base, score.at) * total.work_base;
     let share = format!("{} ± {} %", percent(total.excess), percent(total.half_width));
     let (headline, colour): (String, fn(Paint, &str) -> String) = match total.excess {
+        _ if !total.is_told_from_zero() && score.base != score.at => {
+            (format!("NOT TOLD FROM ZERO: excess work of {share} of the work at {}", score.at), Paint::yellow)
+        }
         x if x > 0.0 => (format!("LOST {share} of the work at {} is excess work", score.at), Paint::red),
         x if x < 0.0 => (format!("GAINED {share}: less work at {} than expected", score.at), Paint::green),
         _ => (format!("NOTHING LOST between {} and {}", score.base, score.at), Paint::green),
@@ -148,8 +156,16 @@ fn summary(score: &Score, options: &TextOptions) -> Vec<String> {
 
 fn scale_table(sweep: &SweepState, score: &Score, options: &TextOptions) -> Vec<String> {
     let excess = format!("excess % vs {}", score.base);
-    let mut table =
-        Table::new(&["n", "good runs", "work s", "wall s", &excess, "excess % vs n before", "efficiency %", ""]);
+    let mut table = Table::new(&[
+        "n",
+        "good runs",
+        "work s",
+        "wall s",
+        &excess,
+        "excess % vs n before",
+        "efficiency %",
+        "",
+    ]);
     for scale in &score.scales {
         let (good, planned) = sweep.good_of(scale.scale);
         let against = &scale.against_base;
@@ -178,6 +194,11 @@ fn finding_lines(sweep: &SweepState, score: &Score, options: &TextOptions) -> Ve
             body.push(format!("  {loss}  {}", options.paint.bold(&shorten(&row.name, room))));
         }
         body.push(format!("                {}", finding.text));
+    }
+    if body.is_empty() {
+        body.push(
+            "  no function's excess is told from zero: more repetitions or longer runs would tell".into(),
+        );
     }
     if let Some(key) = sweep.good.iter().find(|key| key.scale == score.at) {
         let dir = sweep.dir.join(key.directory());
@@ -215,15 +236,18 @@ fn legend(score: &Score, options: &TextOptions) -> Vec<String> {
     };
     let (base, at) = score.repetitions;
     let sure = if base == 1 || at == 1 {
-        "n=1: ± holds the sampling error only and says nothing about other runs; sweep with --repeat 3".to_owned()
+        "n=1: ± holds the sampling error only and says nothing about other runs; sweep with --repeat 3"
+            .to_owned()
     } else {
         format!("± is the half width of a 95 % interval, in points, from {base} and {at} runs")
     };
     vec![
         String::new(),
-        options.paint.dim(&format!("excess = ({rho}) / W(n) of the whole run, W the work over all threads; rows add up")),
+        options.paint.dim(&format!(
+            "excess = ({rho}) / W(n) of the whole run, W the work over all threads; rows add up"
+        )),
         options.paint.dim(&sure),
-        options.paint.dim("(…) marks rows with too few samples to judge, or not told from zero"),
+        options.paint.dim("? marks rows with too few samples to judge, or not told from zero"),
     ]
 }
 

@@ -6,13 +6,10 @@
 use falloff_postprocess::views::{RowKind, ViewKind};
 
 use super::functions::{judged, labelled, tinted};
-use super::names::shorten;
 use super::table::{percent, with_width};
 use super::text::{TextOptions, section};
 use crate::scoring::{Score, ScoredRow, ScoredView};
 
-/// Lines of a tree that are printed.
-const TREE_LINES: usize = 200;
 /// Deepest indentation.
 const DEEPEST: usize = 24;
 /// Shortest chain, in rows, whose middle is left out.
@@ -38,13 +35,13 @@ pub(super) fn hot_path_lines(score: &Score, options: &TextOptions) -> Vec<String
     let body = lines(view, vec![*first], next)
         .into_iter()
         .map(|line| match line {
-            Line::Gap(depth, rows) => gap(depth, rows, 16),
+            Line::Gap(depth, rows) => gap(depth, rows, 17),
             Line::Row(depth, id) => {
                 let row = &view.rows[id as usize];
                 let number = with_width(row.inclusive.excess, row.inclusive.half_width);
                 let indent = indent(depth);
-                let room = options.width.saturating_sub(16 + indent.len());
-                format!("  {number:<12}  {indent}{}", shorten(&labelled(row), room))
+                let room = options.width.saturating_sub(17 + indent.len());
+                format!("  {number}  {indent}{}", labelled(row, room))
             }
         })
         .collect();
@@ -59,33 +56,48 @@ pub(super) fn tree_lines(score: &Score, options: &TextOptions) -> Vec<String> {
         ViewKind::Callers => "CALLERS BY EXCESS",
         ViewKind::Flat => "MODULES, FILES, FUNCTIONS AND LINES BY EXCESS",
     };
-    let mut children: Vec<Vec<u32>> = vec![Vec::new(); view.rows.len()];
-    // A function of the callers view stands for its own cost only.
+    // In the callers view a function stands for its own cost only, in the flat view every row does.
     let weight = |row: &ScoredRow| match options.view {
         ViewKind::Callers if row.depth == 1 => row.exclusive.excess,
+        ViewKind::Flat => row.exclusive.excess,
         _ => row.inclusive.excess,
     };
-    for row in view.rows.iter().skip(1) {
-        if let Some(parent) = row.parent.filter(|_| weight(row).abs() >= options.threshold) {
+    let weights: Vec<f64> = view.rows.iter().map(weight).collect();
+    let (threshold, tree) = fitting(view, &weights, options);
+    let mut body = vec![format!("  {:<15}  {:<13}  {:>8}", "inclusive %", "exclusive %", "max/mean")];
+    body.extend(tree.iter().map(|line| match *line {
+        Line::Gap(depth, rows) => options.paint.dim(&gap(depth, rows, 44)),
+        Line::Row(depth, id) => row_line(&view.rows[id as usize], depth, options),
+    }));
+    section(&format!("{title} (rows of at least {} %)", percent(threshold)), body, options)
+}
+
+/// The tree of rows above the reader's threshold, or above the smallest larger one with which it fits the report.
+fn fitting(view: &ScoredView, weights: &[f64], options: &TextOptions) -> (f64, Vec<Line>) {
+    let mut thresholds: Vec<f64> =
+        weights.iter().map(|w| w.abs()).filter(|w| *w > options.threshold).collect();
+    thresholds.push(options.threshold);
+    thresholds.sort_by(f64::total_cmp);
+    thresholds.dedup();
+    let most = options.most_rows.unwrap_or(usize::MAX);
+    let place = thresholds.partition_point(|threshold| tree(view, weights, *threshold).len() > most);
+    let threshold = thresholds[place.min(thresholds.len() - 1)];
+    (threshold, tree(view, weights, threshold))
+}
+
+/// The tree of the rows whose weight is at least `threshold` in size, below others of which that is true.
+fn tree(view: &ScoredView, weights: &[f64], threshold: f64) -> Vec<Line> {
+    let mut children: Vec<Vec<u32>> = vec![Vec::new(); view.rows.len()];
+    for row in &view.rows {
+        if let Some(parent) = row.parent.filter(|_| weights[row.id as usize].abs() >= threshold) {
             children[parent as usize].push(row.id);
         }
     }
-    let excess = |id: &u32| weight(&view.rows[*id as usize]);
     for list in &mut children {
-        list.sort_by(|a, b| excess(b).total_cmp(&excess(a)).then(a.cmp(b)));
+        list.sort_by(|a, b| weights[*b as usize].total_cmp(&weights[*a as usize]).then(a.cmp(b)));
     }
     let top = children.first().cloned().unwrap_or_default();
-    let all = lines(view, top, |row| children[row as usize].clone());
-    let mut body = vec![format!("  {:<12}  {:<12}  {:>8}", "inclusive %", "exclusive %", "max/mean")];
-    body.extend(all.iter().take(TREE_LINES).map(|line| match *line {
-        Line::Gap(depth, rows) => options.paint.dim(&gap(depth, rows, 40)),
-        Line::Row(depth, id) => row_line(&view.rows[id as usize], depth, options),
-    }));
-    if all.len() > TREE_LINES {
-        let more = all.len() - TREE_LINES;
-        body.push(format!("  … {more} more lines; raise --threshold or use --format json"));
-    }
-    section(&format!("{title} (rows of at least {} %)", percent(options.threshold)), body, options)
+    lines(view, top, |row| children[row as usize].clone())
 }
 
 /// Walks down from the rows of `top`, largest first, leaving out the middle of chains.
@@ -130,9 +142,9 @@ fn row_line(row: &ScoredRow, depth: usize, options: &TextOptions) -> String {
         String::new()
     };
     let indent = indent(depth);
-    let name = shorten(&labelled(row), options.width.saturating_sub(40 + indent.len()).max(24));
+    let name = labelled(row, options.width.saturating_sub(44 + indent.len()).max(24));
     let ratio = row.max_over_mean.map_or("-".into(), |m| format!("{m:.2}"));
-    let line = format!("  {:<12}  {exclusive:<12}  {ratio:>8}  {indent}{name}", judged(row, &row.inclusive));
+    let line = format!("  {}  {exclusive:<13}  {ratio:>8}  {indent}{name}", judged(row, &row.inclusive));
     tinted(line.trim_end(), row, &row.inclusive, options)
 }
 

@@ -26,7 +26,7 @@ pub fn verdict(verdict: &Verdict, paint: Paint) -> String {
     let title = format!("PLANTED AND MEASURED AT {} (percent of the work)", verdict.scale);
     let close = if verdict.passes() { paint.green("ok") } else { paint.red("MISSED") };
     let sum = format!(
-        "  {close}: every part within {} points; the parts of each view sum to the whole within {:.0e} points",
+        "  {close}: every part within {} points; the parts of each view sum to the whole but for {:.0e} points",
         percent(TOLERANCE),
         100.0 * verdict.parts_error
     );

@@ -126,7 +126,10 @@ mod tests {
             for &percent in percents {
                 // A context that needed no work at p and this share of the run's work at q.
                 let t_q = 10.0;
-                close(100.0 * per_process(Scaling::Strong, (p, 0.0), (q, t_q * percent / 100.0), t_q), percent);
+                close(
+                    100.0 * per_process(Scaling::Strong, (p, 0.0), (q, t_q * percent / 100.0), t_q),
+                    percent,
+                );
                 // And one that shrank to half of what perfect scaling leaves.
                 let (c_q, ratio) = (3.0 * t_q / 10.0, f64::from(q) / f64::from(p));
                 let c_p = (c_q - t_q * percent / 100.0) * ratio;

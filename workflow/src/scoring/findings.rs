@@ -69,7 +69,9 @@ fn loss_text(row: &ScoredRow, scaling: Scaling, growth: f64, base: u32) -> Strin
         Scaling::Strong if (ratio / growth - 1.0).abs() <= SAME_GROWTH => {
             format!("does the same work again on every processor ({total})")
         }
-        Scaling::Strong if ratio > growth => format!("does more work on each processor than at {base} ({total})"),
+        Scaling::Strong if ratio > growth => {
+            format!("does more work on each processor than at {base} ({total})")
+        }
         Scaling::Strong => format!("is shared in part only ({total})"),
     }
 }

@@ -166,12 +166,11 @@ impl ScoredView {
 
     /// Names from just below the root to a row.
     pub fn path(&self, row: u32) -> Vec<&str> {
-        let mut names: Vec<&str> = std::iter::successors(self.rows.get(row as usize), |r| {
-            r.parent.map(|p| &self.rows[p as usize])
-        })
-        .filter(|r| r.parent.is_some())
-        .map(|r| r.name.as_str())
-        .collect();
+        let mut names: Vec<&str> =
+            std::iter::successors(self.rows.get(row as usize), |r| r.parent.map(|p| &self.rows[p as usize]))
+                .filter(|r| r.parent.is_some())
+                .map(|r| r.name.as_str())
+                .collect();
         names.reverse();
         names
     }

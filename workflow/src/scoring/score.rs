@@ -113,8 +113,8 @@ impl Score {
         let period = columns.period(question.period);
         let totals: Vec<f64> = (0..columns.values.len()).map(|c| columns.total(c)).collect();
         let (whole_base, whole_at) = (whole(&totals, base), whole(&totals, at));
-        let scales = summarise(columns, base, question.scaling, period)
-            .ok_or_else(|| Error::NotEnoughRuns {
+        let scales =
+            summarise(columns, base, question.scaling, period).ok_or_else(|| Error::NotEnoughRuns {
                 path: question.dir.clone(),
                 reason: format!("a run has no `{}` cost at all", question.metric),
             })?;

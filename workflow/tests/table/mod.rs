@@ -25,9 +25,8 @@ impl Table {
         let contexts: Vec<u32> = lines
             .iter()
             .map(|(_, _, _, path, _)| {
-                path.split(';').fold(0, |above, name| {
-                    builder.child(above, &Scope::new(ScopeKind::Function, name))
-                })
+                path.split(';')
+                    .fold(0, |above, name| builder.child(above, &Scope::new(ScopeKind::Function, name)))
             })
             .collect();
         let (tree, place) = builder.finish();
