@@ -14,7 +14,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
 /// No command of a test takes this long unless it hangs.
-const TIME_LIMIT: Duration = Duration::from_secs(180);
+const TIME_LIMIT: Duration = Duration::from_secs(300);
 
 /// How a command ended and what it said.
 pub struct Outcome {

@@ -1,5 +1,6 @@
 //! Folded call paths: one line a path, as flame graph tools read them.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use rustc_hash::FxHashMap;
@@ -22,16 +23,30 @@ pub enum By {
 }
 
 impl By {
-    fn label(self, location: &Location) -> String {
+    fn label(self, location: &Location, image: usize) -> String {
+        // A process that executes another image of the same name is two profiles.
+        let suffix = if image > 0 { format!("#{}", image + 1) } else { String::new() };
+        let process = || format!("{}:{}{suffix}", frame_text(location.program()), location.pid);
         match (self, location.rank) {
             (By::None, _) => String::new(),
             (By::Rank, Some(rank)) => format!("rank {rank}"),
-            (By::Process | By::Rank, _) => format!("{}:{}", frame_text(location.program()), location.pid),
-            (By::Thread, _) => {
-                format!("{}:{}:{}", frame_text(location.program()), location.pid, location.tid)
-            }
+            (By::Process | By::Rank, _) => process(),
+            (By::Thread, _) => format!("{}:{}", process(), location.tid),
         }
     }
+}
+
+/// For each location, how many images of its program's name its process had executed before.
+fn images(locations: &[Location]) -> Vec<usize> {
+    fn key(location: &Location) -> (&str, u32, &str) {
+        (&location.host, location.pid, location.program())
+    }
+    let mut starts: FxHashMap<_, BTreeSet<u64>> = FxHashMap::default();
+    for location in locations {
+        starts.entry(key(location)).or_default().insert(location.start_ns);
+    }
+    let before = |l: &Location| starts.get(&key(l)).map_or(0, |s| s.range(..l.start_ns).count());
+    locations.iter().map(before).collect()
 }
 
 /// Writes every call path that has cost of its own, with `frame;frame;frame VALUE` a line, outermost frame first.
@@ -42,7 +57,8 @@ impl By {
 pub fn folded(database: &Database, metric: &str, by: By) -> Option<String> {
     let unit = database.metric(metric)?.unit;
     let metric = database.metrics().iter().position(|m| m.name == metric)? as u32;
-    let labels: Vec<String> = database.locations().iter().map(|l| by.label(l)).collect();
+    let images = images(database.locations());
+    let labels: Vec<String> = database.locations().iter().zip(images).map(|(l, i)| by.label(l, i)).collect();
     let paths = Paths::new(database.tree());
     let mut sums: FxHashMap<(&str, u32), u64> = FxHashMap::default();
     for value in database.values().iter().filter(|v| v.metric == metric) {
@@ -189,6 +205,17 @@ mod tests {
             let sum: u64 = text.lines().map(|l| l.rsplit(' ').next().unwrap().parse::<u64>().unwrap()).sum();
             assert_eq!(sum, (total + 500) / 1000);
         }
+    }
+
+    #[test]
+    fn images_of_one_process_are_told_apart() {
+        let mut locations = vec![crate::synthetic::database().locations()[0].clone(); 3];
+        locations[1].start_ns += 5;
+        locations[2].start_ns += 5;
+        locations[2].image = "/bin/other".into();
+        let labels: Vec<String> =
+            locations.iter().zip(images(&locations)).map(|(l, i)| By::Process.label(l, i)).collect();
+        assert_eq!(labels, ["app:100", "app:100#2", "other:100"]);
     }
 
     #[test]

@@ -77,6 +77,12 @@ impl<'a> Bounds<'a> {
         if let Some(name) = self.plt.name(address) {
             return Place::Plt(format!("{name}@plt"));
         }
+        // A return address that nobody called from, as the C library makes for new contexts, is the start of a
+        // function; one byte before it is what was recorded.
+        let after = self.symbols.partition_point(|s| s.address <= address);
+        if let Some(next) = self.symbols.get(after).filter(|s| entry.is_none() && s.address == address + 1) {
+            return Place::Symbol { name: next.name, external: next.external };
+        }
         match entry.map_or_else(|| self.gap_start(address), |(start, _)| start) {
             start if start == self.entry => Place::Symbol { name: ENTRY_NAME, external: true },
             start => Place::Unnamed(start),
@@ -163,6 +169,15 @@ mod tests {
 
     fn named(name: &'static str) -> Place<'static> {
         Place::Symbol { name, external: true }
+    }
+
+    #[test]
+    fn a_made_up_return_address_is_the_function_behind_it() {
+        let b =
+            bounds(&[(0x100, 0x20, "a"), (0x130, 0x20, "start_context")], &[(0x100, 0x120), (0x130, 0x150)]);
+        assert_eq!(b.find(0x12f), named("start_context"));
+        assert_eq!(b.find(0x12e), Place::Unnamed(0x120));
+        assert_eq!(b.find(0x11f), named("a"));
     }
 
     #[test]

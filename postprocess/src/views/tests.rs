@@ -93,6 +93,19 @@ fn a_run_without_cost_says_so() {
 }
 
 #[test]
+fn a_run_with_nothing_but_unsampled_time_says_so() {
+    let mut builder = TreeBuilder::new();
+    builder.child(0, &Scope::pseudo("[unsampled]"));
+    let (tree, _) = builder.finish();
+    let view = build(ViewKind::Context, &tree, &[vec![0.0, 3e6]]);
+    let text = super::text::table(&view, 0, &database().metrics()[0], &TextOptions::default());
+    assert_eq!(
+        text,
+        "no samples: all 3.000 ms of `cpu` were used between samples, so no call path is known\n"
+    );
+}
+
+#[test]
 fn json_has_every_row_with_units_in_its_names() {
     let database = database();
     let column = database.exclusive_totals("cpu").unwrap().iter().map(|v| *v as f64).collect();

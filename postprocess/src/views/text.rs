@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use falloff_format::Pseudo;
+
 use super::RowKind;
 use super::view::{Row, View, ViewKind, build};
 use crate::database::{Database, Health, Metric, Unit};
@@ -103,6 +105,18 @@ pub fn table(view: &View, column: usize, metric: &Metric, options: &TextOptions)
         return format!("no samples: nothing was charged to `{name}`\n");
     }
     let scale = Scale::of(metric.unit, total);
+    let unsampled = Pseudo::Unsampled.name();
+    if view
+        .rows
+        .iter()
+        .filter(|r| r.exclusive.get(column).is_some_and(|v| *v != 0.0))
+        .all(|r| r.name == unsampled)
+    {
+        let total = scale.with_unit(total);
+        return format!(
+            "no samples: all {total} of `{name}` were used between samples, so no call path is known\n"
+        );
+    }
     let mut text = format!("{} view of {name}, 100 % is {}\n", view.kind.word(), scale.with_unit(total));
     text += &format!(
         "{:>7} {:>12} {:>7} {:>12}\n",
