@@ -1,8 +1,8 @@
 //! Starts a program under the sampler and gets out of its way.
 //!
-//! [`run`] does the work of `falloff run`: it finds the program and sees whether it can be measured ([`program`]),
-//! makes or joins the run's directory ([`run_dir`]), writes the embedded preload out ([`preload`]), starts the
-//! program with it ([`launch`]), passes signals on and waits, notes the ending in the measurement, and hands the
+//! [`run`] does the work of `falloff run`: it finds the program and sees whether it can be measured (`program`),
+//! makes or joins the run's directory (`run_dir`), writes the embedded preload out (`preload`), starts the
+//! program with it (`launch`), passes signals on and waits, notes the ending in the measurement, and hands the
 //! program's own ending back ([`Ending`]).
 
 mod elf;
@@ -20,6 +20,7 @@ mod startup;
 pub use ending::Ending;
 pub use error::Error;
 pub use preload::Preload;
+pub use program::find_program;
 pub use run::{RunOptions, is_one_of_many, run};
 pub use run_dir::{MEASUREMENTS, RUN_FILE};
 pub use run_id::{RUN_ID_VARIABLE, fresh as fresh_run_id};

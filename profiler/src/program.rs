@@ -4,7 +4,7 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use nix::unistd::{AccessFlags, access, getegid, geteuid, getgid, getuid};
@@ -40,13 +40,20 @@ impl Program {
 }
 
 fn locate(name: &OsStr) -> Option<PathBuf> {
-    if Path::new(name).components().count() > 1 || name.as_encoded_bytes().contains(&b'/') {
+    if name.as_encoded_bytes().contains(&b'/') {
         return Some(PathBuf::from(name)).filter(|p| p.exists());
     }
+    find_program(name)
+}
+
+/// Where a program is: itself if its name has a slash, else the first of that name in PATH; an executable file.
+pub fn find_program(name: &OsStr) -> Option<PathBuf> {
+    let executable = |p: &PathBuf| p.is_file() && access(p, AccessFlags::X_OK).is_ok();
+    if name.as_encoded_bytes().contains(&b'/') {
+        return Some(PathBuf::from(name)).filter(executable);
+    }
     let places = env::var_os("PATH").unwrap_or_else(|| OsString::from("/bin:/usr/bin"));
-    let found =
-        |p: &PathBuf| fs::metadata(p).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0);
-    env::split_paths(&places).map(|place| place.join(name)).find(found)
+    env::split_paths(&places).map(|place| place.join(name)).find(executable)
 }
 
 /// Why the loader would not load a preload into this program.
@@ -107,7 +114,16 @@ fn has_capabilities(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
+
+    #[test]
+    fn programs_are_found_on_the_path() {
+        let found = |name: &str| find_program(OsStr::new(name)).is_some();
+        assert!(found("sh") && found("/bin/sh"));
+        assert!(!found("no-such-program-here") && !found("/"));
+    }
 
     #[test]
     fn finds_and_judges() {

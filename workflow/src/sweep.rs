@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use falloff_postprocess::{OpenOptions, open};
-use falloff_profiler::fresh_run_id;
+use falloff_profiler::{find_program, fresh_run_id};
 
-use crate::backends::{Ended, Flavour, Interrupt, Job, Launcher, RunSpec, find_program, render, run_job};
+use crate::backends::{Ended, Flavour, Interrupt, Job, Launcher, RunSpec, render, run_job};
 use crate::journal::{Entry, Journal, State};
 use crate::plan::{PLAN_FILE, Plan, RunKey};
 use crate::{Error, Result};
@@ -204,12 +204,12 @@ fn check_programs(plan: &Plan, launcher: &Launcher) -> Result<()> {
         reason: format!("there is no program `{name}` to execute"),
         hint: hint.into(),
     };
-    if let Some(name) = launcher.program().filter(|name| find_program(name).is_none()) {
+    if let Some(name) = launcher.program().filter(|name| find_program(name.as_ref()).is_none()) {
         return Err(missing(&name, "install it, or choose another with `--launcher`"));
     }
     // Slurm and templates may start the program on another machine or in a container.
     let started_here = matches!(launcher, Launcher::Mpirun | Launcher::Threads | Launcher::Plain);
-    match plan.program.first().filter(|name| started_here && find_program(name).is_none()) {
+    match plan.program.first().filter(|name| started_here && find_program(name.as_ref()).is_none()) {
         Some(name) => Err(missing(name, "check its name; a program in this directory is `./NAME`")),
         None => Ok(()),
     }

@@ -7,7 +7,22 @@ use falloff_workflow::report::{Paint, TextOptions, csv, json, text};
 use falloff_workflow::scoring::{Class, Scaling, Score, ScoredView};
 use proptest::prelude::*;
 
-use table::{Table, strong_table, sweep_state};
+use table::{Table, sweep_state};
+
+/// The table of a program under strong scaling whose total work is 17.5, 19.5, 25 and 42 s at 1, 2, 4 and 8.
+fn strong_table() -> Table {
+    let text = include_str!("data/strong.csv");
+    let lines: Vec<_> = text
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            let number = |i: usize| cells[i].parse().unwrap();
+            (number(1), number(2), number(3), cells[4], cells[5].parse().unwrap())
+        })
+        .collect();
+    Table::new(&lines)
+}
 
 fn excess(view: &ScoredView, name: &str) -> f64 {
     let row = view.rows.iter().find(|r| r.name == name);

@@ -10,4 +10,4 @@ pub use interrupt::Interrupt;
 pub use job::{Ended, run_job};
 pub use launcher::Launcher;
 pub use mpi::Flavour;
-pub use render::{Job, JobProcess, RunSpec, find_program, render};
+pub use render::{Job, JobProcess, RunSpec, render};

@@ -1,6 +1,6 @@
 //! From a processor count to the commands that run it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::launcher::{COMMAND, COUNT, Launcher};
 use super::mpi::{self, Flavour};
@@ -129,18 +129,6 @@ impl Job {
     }
 }
 
-/// Where a program is: itself if its name has a slash, else the first of that name on PATH that can be executed.
-pub fn find_program(name: &str) -> Option<PathBuf> {
-    let executable =
-        |path: &Path| nix::unistd::access(path, nix::unistd::AccessFlags::X_OK).is_ok() && path.is_file();
-    if name.contains('/') {
-        let path = PathBuf::from(name);
-        return executable(&path).then_some(path);
-    }
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|dir| dir.join(name)).find(|candidate| executable(candidate))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -187,13 +175,5 @@ mod tests {
             job("taskset -c 0-{n} {command} --more").lines(),
             [format!("taskset -c 0-2 {COMMAND_LINE} --more")]
         );
-    }
-
-    #[test]
-    fn programs_are_found_on_the_path() {
-        assert!(find_program("sh").is_some());
-        assert!(find_program("/bin/sh").is_some());
-        assert!(find_program("no-such-program-here").is_none());
-        assert!(find_program("/").is_none());
     }
 }

@@ -66,21 +66,6 @@ impl Table {
     }
 }
 
-/// The table of a program under strong scaling whose total work is 17.5, 19.5, 25 and 42 s at 1, 2, 4 and 8.
-pub fn strong_table() -> Table {
-    let text = include_str!("../data/strong.csv");
-    let lines: Vec<_> = text
-        .lines()
-        .skip(1)
-        .map(|line| {
-            let cells: Vec<&str> = line.split(',').collect();
-            let number = |i: usize| cells[i].parse().unwrap();
-            (number(1), number(2), number(3), cells[4], cells[5].parse().unwrap())
-        })
-        .collect();
-    Table::new(&lines)
-}
-
 /// A sweep of which the last run failed.
 pub fn sweep_state(scales: &[u32], repetitions: u32) -> SweepState {
     let program = ["./app".to_owned(), "-in".into(), "large.in".into()];
