@@ -5,8 +5,8 @@
 //! else happens while the program runs, and nothing is left to do at its end: the file is complete at every
 //! moment.
 //!
-//! The exported symbols are `pthread_create` (`thread_create`), the `dlopen` family (`dl`, `cpu`), the functions
-//! that could hide or take our signal (`signals`) and `_exit` (`process`). No other symbol is exported, and
+//! The exported symbols are `pthread_create` (`thread_create`), `dlclose` (`dl`), the functions that could hide or
+//! take our signal (`signals`) and `_exit` (`process`). No other symbol is exported, and
 //! nothing is imported that musl lacks, so that a program of another C library still runs: see `real`.
 #![no_std]
 

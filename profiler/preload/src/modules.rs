@@ -45,7 +45,8 @@ pub struct Entry {
 impl Entry {
     /// Whether it is not among what is loaded now.
     fn is_gone(&self, now: &[Entry]) -> bool {
-        !now.iter().any(|n| n.object.same_load(&self.object))
+        let place = now.binary_search_by_key(&self.object.module.start, |n| n.object.module.start);
+        !place.is_ok_and(|i| now.get(i).is_some_and(|n| n.object.same_load(&self.object)))
     }
 
     fn path(&self) -> Text<1024> {
@@ -64,8 +65,10 @@ pub struct List {
 
 static LIST: AtomicPtr<List> = AtomicPtr::new(core::ptr::null_mut());
 static REGISTRY: Lock<Registry> = Lock::new(Registry::new());
-/// Whether an object may have been loaded since the list was made.
-static LOADED: AtomicBool = AtomicBool::new(false);
+/// The loader's count of changes when the list was made.
+static CHANGES: AtomicU64 = AtomicU64::new(0);
+/// Whether this is the child of a fork.
+static FORKED: AtomicBool = AtomicBool::new(false);
 /// Calls of dlclose under way: only permanent modules may be looked into.
 static UNLOADING: AtomicU32 = AtomicU32::new(0);
 
@@ -200,16 +203,33 @@ fn path(flags: u32, name: *const core::ffi::c_char) -> Text<1024> {
     text
 }
 
-/// A load is about to happen.
-pub fn note_load() {
-    LOADED.store(true, Ordering::Relaxed);
+/// Before a thread is made, a good time to look what was loaded. Not in the child of a fork: the look takes a lock of the
+/// loader's, which another thread of the parent may have held.
+pub fn refresh_if_loaded() {
+    if !FORKED.load(Ordering::Relaxed) {
+        refresh_if_changed();
+    }
 }
 
-/// Makes the list anew if a load was noted. Not in handlers.
-pub fn refresh_if_loaded() {
-    if LOADED.swap(false, Ordering::Relaxed) {
+/// Makes the list anew if something was loaded or unloaded since it was made. Not in handlers.
+fn refresh_if_changed() {
+    if loader_changes() != CHANGES.load(Ordering::Relaxed) {
         refresh(false);
     }
+}
+
+/// How many objects the loader has loaded and unloaded so far.
+fn loader_changes() -> u64 {
+    unsafe extern "C" fn read(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
+        // SAFETY: the loader's structure, and the number below.
+        unsafe { *data.cast::<u64>() = (*info).dlpi_adds + (*info).dlpi_subs };
+        // The first object tells it for all.
+        1
+    }
+    let mut changes = 0u64;
+    // SAFETY: the callback writes this number only; no handler calls this.
+    unsafe { libc::dl_iterate_phdr(Some(read), (&raw mut changes).cast()) };
+    changes
 }
 
 /// What the walk over the loader's objects collects.
@@ -246,6 +266,7 @@ pub fn refresh(permanent: bool) {
     let mut registry = REGISTRY.lock();
     let size = OBJECTS_MAX * size_of::<Entry>();
     let Some(memory) = raw::map_private(size) else { return };
+    CHANGES.store(loader_changes(), Ordering::Relaxed);
     let mut collected = Collected { entries: memory.cast(), len: 0 };
     // SAFETY: the callback's contract holds; no handler calls this.
     unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut collected).cast()) };
@@ -263,7 +284,10 @@ pub fn refresh(permanent: bool) {
     }
     old.iter().flat_map(|l| l.all()).filter(|e| e.is_gone(entries)).for_each(|e| registry.unloaded(e.index));
     for (id, entry) in entries.iter_mut().enumerate() {
-        match old.and_then(|l| l.all().find(|o| o.object.same_load(&entry.object))) {
+        match old
+            .and_then(|l| l.find(entry.object.module.start))
+            .filter(|o| o.object.same_load(&entry.object))
+        {
             Some(known) => *entry = Entry { name: entry.name, ..*known },
             None => introduce(entry, permanent, &mut registry),
         }
@@ -336,7 +360,7 @@ pub fn unloading_begins() {
 
 /// After objects may have been unloaded.
 pub fn unloading_ended() {
-    refresh(false);
+    refresh_if_changed();
     UNLOADING.fetch_sub(1, Ordering::SeqCst);
 }
 
@@ -347,6 +371,7 @@ pub fn unloading_ended() {
 pub unsafe fn after_fork() {
     // SAFETY: by contract.
     unsafe { REGISTRY.reset() };
+    FORKED.store(true, Ordering::Relaxed);
     UNLOADING.store(0, Ordering::SeqCst);
 }
 

@@ -66,10 +66,6 @@ table! {
     signalfd: SignalFd = c"signalfd",
     /// Ends the process at once.
     exit: Exit = c"_exit",
-    /// Loads an object.
-    dlopen: usize = c"dlopen",
-    /// Loads an object into another name space.
-    dlmopen: usize = c"dlmopen",
     /// Unloads an object.
     dlclose: unsafe extern "C" fn(*mut c_void) -> c_int = c"dlclose",
     /// Finds the object of an address.
