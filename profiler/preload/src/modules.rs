@@ -354,6 +354,8 @@ unsafe fn free(list: &List, cache_too: bool) {
 /// Before objects may be unloaded: from now on handlers look into permanent modules only, and none that began
 /// before is still under way.
 pub fn unloading_begins() {
+    // What was loaded since the last look gets its tables copied.
+    refresh_if_changed();
     UNLOADING.fetch_add(1, Ordering::SeqCst);
     handler::wait_for_all();
 }
