@@ -65,10 +65,11 @@ fn header(sweep: &SweepState, score: &Score, options: &TextOptions) -> Vec<Strin
             score.metric
         ),
         format!(
-            "  runs      {} of {} good: {} repetitions at n = {}; launcher {}",
+            "  runs      {} of {} good: {} repetition{} at n = {}; launcher {}",
             sweep.good.len(),
             plan.runs().len(),
             plan.repetitions,
+            if plan.repetitions == 1 { "" } else { "s" },
             scales.join(", "),
             plan.launcher
         ),
