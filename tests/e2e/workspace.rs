@@ -43,6 +43,17 @@ fn dependencies_point_one_way() {
     }
 }
 
+/// Two copies of the DWARF reader would be two answers to one question.
+#[test]
+fn one_version_of_each_debug_data_crate() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let text = fs::read_to_string(root.join("Cargo.lock")).expect("unreadable Cargo.lock");
+    for name in ["gimli", "object", "addr2line", "framehop"] {
+        let versions = text.lines().filter(|line| *line == format!("name = \"{name}\"")).count();
+        assert_eq!(versions, 1, "{name}");
+    }
+}
+
 /// Names in one of nm's lists of the preload, without versions.
 fn symbols(shop: &Workshop, which: &str) -> BTreeSet<String> {
     let listed = outcome(&mut bash(shop.dir(), &format!("nm -D {which} preload.so"))).expect_code(0);

@@ -71,7 +71,7 @@ impl Copies {
         self.copies.iter_mut().for_each(|c| c.page = 0);
     }
 
-    fn read(&mut self, pid: u32, address: usize) -> Option<u64> {
+    fn read(&mut self, address: usize) -> Option<u64> {
         let page = address / PAGE * PAGE;
         let word = address % PAGE / 8;
         if let Some(copy) = self.copies.iter().find(|c| c.page == page) {
@@ -82,7 +82,7 @@ impl Copies {
         copy.page = 0;
         // SAFETY: the words as bytes; any bytes are valid words.
         let bytes = unsafe { core::slice::from_raw_parts_mut(copy.words.as_mut_ptr().cast(), PAGE) };
-        if page == 0 || !raw::read_memory(pid, page, bytes) {
+        if page == 0 || !raw::read_memory(raw::getpid(), page, bytes) {
             return None;
         }
         copy.page = page;
@@ -94,7 +94,6 @@ impl Copies {
 pub struct Stacks<'a> {
     own: Stack,
     copies: &'a mut Copies,
-    pid: u32,
 }
 
 impl<'a> Stacks<'a> {
@@ -103,7 +102,7 @@ impl<'a> Stacks<'a> {
         copies.clear();
         // Code may use a little below its stack pointer.
         let _ = stack.reaches(sp - Native::RED_ZONE as usize) || stack.reaches(sp);
-        Stacks { own: *stack, copies, pid: raw::getpid() }
+        Stacks { own: *stack, copies }
     }
 }
 
@@ -118,6 +117,6 @@ impl Memory for Stacks<'_> {
             // readable, and a stack does not shrink under its own thread's handler.
             return Some(unsafe { (address as *const u64).read_volatile() });
         }
-        self.copies.read(self.pid, address)
+        self.copies.read(address)
     }
 }
