@@ -97,11 +97,13 @@ fn fortran_ranks(mpi: &str) {
         total(folded.samples.iter().filter(|s| s.process == rank && s.ends_in("__ring_work_MOD_rank_work")))
             as f64
     };
+    // Equal work takes CPU times up to a fifth apart where four ranks share two processors. A rank that bore another's
+    // number would have as much as rank 1 or make rank 1 have a quarter of it.
     for rank in [0, 2, 3] {
         let share = work(rank) / work(1);
         assert!(
-            (share - 0.5).abs() < 0.1,
-            "rank {rank} has {share:.3} of rank 1's work, not half\n{folded:?}"
+            (0.3..0.7).contains(&share),
+            "rank {rank} has {share:.3} of rank 1's work, not about half\n{folded:?}"
         );
     }
     let health = health(&shop.path("run"));
