@@ -69,7 +69,7 @@ static REGISTRY: Lock<Registry> = Lock::new(Registry::new());
 static CHANGES: AtomicU64 = AtomicU64::new(0);
 /// Whether this is the child of a fork.
 static FORKED: AtomicBool = AtomicBool::new(false);
-/// Calls of dlclose under way: only permanent modules may be looked into.
+/// Calls of dlclose under way: what is not permanent may not be read in place. Lowered under the registry's lock only.
 static UNLOADING: AtomicU32 = AtomicU32::new(0);
 
 impl List {
@@ -203,18 +203,27 @@ fn path(flags: u32, name: *const core::ffi::c_char) -> Text<1024> {
     text
 }
 
+/// The first list: what is loaded now stays for the life of the process.
+pub fn begin() {
+    refresh(&mut REGISTRY.lock(), true);
+}
+
 /// Before a thread is made, a good time to look what was loaded. Not in the child of a fork: the look takes a lock of the
 /// loader's, which another thread of the parent may have held.
 pub fn refresh_if_loaded() {
     if !FORKED.load(Ordering::Relaxed) {
-        refresh_if_changed();
+        let _hold = Hold::begin();
+        if let Some(mut registry) = REGISTRY.try_lock() {
+            refresh_if_changed(&mut registry, 0);
+        }
     }
 }
 
-/// Makes the list anew if something was loaded or unloaded since it was made. Not in handlers.
-fn refresh_if_changed() {
-    if loader_changes() != CHANGES.load(Ordering::Relaxed) {
-        refresh(false);
+/// Makes the list anew if something was loaded or unloaded since it was made, but not while more than `unloading` calls
+/// of dlclose are under way: what they may take away cannot be read, and the last of them does this.
+fn refresh_if_changed(registry: &mut Registry, unloading: u32) {
+    if UNLOADING.load(Ordering::SeqCst) <= unloading && loader_changes() != CHANGES.load(Ordering::Relaxed) {
+        refresh(registry, false);
     }
 }
 
@@ -259,11 +268,7 @@ unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _: usize, data: *mut
 }
 
 /// Makes the list anew and publishes it, if anything changed. Not in handlers.
-///
-/// `permanent`: what is loaded now stays for the life of the process.
-pub fn refresh(permanent: bool) {
-    let _hold = Hold::begin();
-    let mut registry = REGISTRY.lock();
+fn refresh(registry: &mut Registry, permanent: bool) {
     let size = OBJECTS_MAX * size_of::<Entry>();
     let Some(memory) = raw::map_private(size) else { return };
     CHANGES.store(loader_changes(), Ordering::Relaxed);
@@ -289,7 +294,7 @@ pub fn refresh(permanent: bool) {
             .filter(|o| o.object.same_load(&entry.object))
         {
             Some(known) => *entry = Entry { name: entry.name, ..*known },
-            None => introduce(entry, permanent, &mut registry),
+            None => introduce(entry, permanent, registry),
         }
         entry.object.module.id = id as u32;
         if !entry.permanent && entry.copy.is_none() {
@@ -351,18 +356,24 @@ unsafe fn free(list: &List, cache_too: bool) {
     }
 }
 
-/// Before objects may be unloaded: from now on handlers look into permanent modules only, and none that began
-/// before is still under way.
+/// Before objects may be unloaded: from now on nobody reads them in place, and nobody who began before still does.
 pub fn unloading_begins() {
-    // What was loaded since the last look gets its tables copied.
-    refresh_if_changed();
+    {
+        // What was loaded since the last look gets its tables copied.
+        let _hold = Hold::begin();
+        refresh_if_changed(&mut REGISTRY.lock(), 0);
+    }
     UNLOADING.fetch_add(1, Ordering::SeqCst);
+    // A look that another thread began before is over with this; one that begins later sees the count.
+    drop(REGISTRY.lock());
     handler::wait_for_all();
 }
 
 /// After objects may have been unloaded.
 pub fn unloading_ended() {
-    refresh_if_changed();
+    let _hold = Hold::begin();
+    let mut registry = REGISTRY.lock();
+    refresh_if_changed(&mut registry, 1);
     UNLOADING.fetch_sub(1, Ordering::SeqCst);
 }
 

@@ -83,7 +83,7 @@ fn start() -> Option<u64> {
     }
     thread_create::make_key();
     process::watch_forks();
-    modules::refresh(true);
+    modules::begin();
     Some(booked_ns)
 }
 
