@@ -157,3 +157,20 @@ fn input_reaches_the_program() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.stdout, b"typed\n");
 }
+
+/// The application can use the sampler's signal for itself, as if nobody else did.
+#[test]
+fn a_signal_that_both_use_reaches_both() {
+    let shop = Workshop::alone();
+    let program = build(&shop, "same_signal").into_os_string();
+    let dir = shop.path("handled");
+    let end = outcome(&mut falloff_run(shop.dir(), &dir, [program.as_os_str()])).expect_code(0);
+    assert_eq!(end.stdout, "fresh 1 kept 1 timer 1 queue 1\n", "{end}");
+    let end =
+        outcome(&mut falloff_run(shop.dir(), &shop.path("dies"), [program.as_os_str(), "default".as_ref()]));
+    assert_eq!(end.code(), 128 + 61, "{end}");
+    for dir in [dir, shop.path("dies")] {
+        let folded = Folded::export(&dir, &[], shop.dir());
+        assert!(total(folded.program().filter(|sample| sample.ends_in("own_work"))) > 100_000, "{folded:?}");
+    }
+}

@@ -107,6 +107,7 @@ pub unsafe extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, co
         ".cfi_def_cfa_register x29",
         "stp x1, x2, [sp, 16]",
         "mov x0, x1",
+        "mov x1, x2",
         "bl {stack}",
         "cbz x0, 2f",
         "ldp x3, x1, [sp, 16]",

@@ -119,6 +119,7 @@ pub unsafe extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, co
         "push rsi",
         "push rdx",
         "mov rdi, rsi",
+        "mov rsi, rdx",
         "call {stack}",
         "pop rdx",
         "pop rsi",

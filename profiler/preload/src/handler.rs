@@ -10,7 +10,7 @@ use unwinder::{End, Native, walk};
 use crate::memory::Stacks;
 use crate::sync::Lock;
 use crate::thread::{self, Thread};
-use crate::{cpu, file, modules, process, raw, start};
+use crate::{cpu, file, modules, process, raw, signals, start};
 
 /// Which of the two counters handlers that begin now use.
 static EPOCH: AtomicU32 = AtomicU32::new(0);
@@ -71,15 +71,18 @@ struct TimerInfo {
     value: *mut c_void,
 }
 
-/// Top of the stack to take the sample on; null if the signal is not a timer's of this thread.
-pub extern "C" fn stack_for(info: *mut libc::siginfo_t) -> *mut u8 {
+/// Top of the stack to take the sample on; null if there is nothing more to do. A signal that is not our timers' goes
+/// to the application.
+pub extern "C" fn stack_for(info: *mut libc::siginfo_t, context: *mut c_void) -> *mut u8 {
     // SAFETY: the kernel passes this to a handler with SA_SIGINFO.
-    let info = unsafe { &*info.cast::<TimerInfo>() };
-    if info.code != libc::SI_TIMER || !start::is_on() {
+    let timer = unsafe { &*info.cast::<TimerInfo>() };
+    if timer.code != libc::SI_TIMER || !thread::is_state(timer.value) {
+        signals::pass_on(info, context);
         return core::ptr::null_mut();
     }
-    // SAFETY: timers of ours carry states of threads.
-    unsafe { thread::from_signal(info.value) }.map_or(core::ptr::null_mut(), |t| t.handler_stack.top())
+    // SAFETY: a state; states are never unmapped.
+    let thread = unsafe { &mut *timer.value.cast::<Thread>() };
+    if start::is_on() && thread.is_current() { thread.handler_stack.top() } else { core::ptr::null_mut() }
 }
 
 /// Takes one sample, on the handler stack of the thread that the timer's signal names. Makes raw system calls only,

@@ -1,7 +1,7 @@
 //! Our signal stays ours and out of the application's sight: it can neither block it, nor handle it, nor wait
 //! for it. What it sets is remembered and shown to it again.
 
-use core::ffi::c_int;
+use core::ffi::{c_int, c_void};
 
 use crate::sync::Lock;
 use crate::{cpu, raw, real, start};
@@ -24,6 +24,23 @@ pub fn install() -> bool {
     unsafe { libc::sigfillset(&raw mut action.sa_mask) };
     // SAFETY: a complete action.
     unsafe { real(SAMPLE, &raw const action, core::ptr::null_mut()) == 0 }
+}
+
+/// A signal of this number that no timer of ours sent goes where it would go without us: to the application's handler,
+/// nowhere, or to the default, which ends the program. Signal context: yes.
+pub fn pass_on(info: *mut libc::siginfo_t, context: *mut c_void) {
+    let action =
+        SHADOW.try_lock().and_then(|shadow| *shadow).map_or(libc::SIG_DFL, |action| action.sa_sigaction);
+    match action {
+        libc::SIG_IGN => {}
+        libc::SIG_DFL => raw::die_by(SAMPLE),
+        handler => {
+            type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+            // SAFETY: the application gave this as its handler; one that takes the number only ignores the rest.
+            let handler = unsafe { core::mem::transmute::<usize, Handler>(handler) };
+            handler(SAMPLE, info, context);
+        }
+    }
 }
 
 /// Keeps samples of the calling thread waiting while it lives: what is being changed would cost them their paths.

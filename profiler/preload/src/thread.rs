@@ -4,7 +4,7 @@
 //! storage. States are reused, never unmapped.
 
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 use falloff_format::Pseudo;
 use falloff_format::node::Frame as FormatFrame;
@@ -22,8 +22,6 @@ use crate::{file, identity, modules, raw, records, signals};
 pub const DEPTH_MAX: usize = 4096;
 /// Bytes of a handler's stack; it needs a quarter.
 const HANDLER_STACK: usize = 16 << 10;
-/// Marks live memory of this type.
-const MAGIC: u64 = u64::from_ne_bytes(*b"fallthrd");
 /// No timer.
 const NO_TIMER: i32 = -1;
 /// What a created thread runs.
@@ -32,9 +30,6 @@ pub type Start = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 /// One thread.
 #[repr(C)]
 pub struct Thread {
-    magic: u64,
-    /// Next in the list of all states.
-    next: *mut Thread,
     /// What the thread is to run.
     pub start: Option<Start>,
     /// With this argument.
@@ -72,8 +67,14 @@ impl HandlerStack {
     }
 }
 
-/// All states ever made, newest first.
-static ALL: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
+/// States made at a time.
+const SLAB: usize = 32;
+/// Most slabs: 65,536 threads at once.
+const SLABS_MAX: usize = 2048;
+/// Slabs in the order in which they were made, then null.
+static SLABS: [AtomicPtr<Thread>; SLABS_MAX] = [const { AtomicPtr::new(core::ptr::null_mut()) }; SLABS_MAX];
+/// States ever made.
+static MADE: AtomicUsize = AtomicUsize::new(0);
 /// States that no thread uses.
 static FREE: Lock<FreeList> = Lock::new(FreeList(core::ptr::null_mut()));
 static ORDINAL: AtomicU32 = AtomicU32::new(0);
@@ -92,15 +93,16 @@ pub fn allocate() -> Option<*mut Thread> {
         free.0 = unsafe { (*thread).argument.cast() };
         return Some(thread);
     }
-    let thread = raw::map_private(size_of::<Thread>())?.cast::<Thread>();
-    // SAFETY: fresh zeroed memory that nobody else knows.
-    unsafe {
-        (*thread).magic = MAGIC;
-        (*thread).timer = NO_TIMER;
-        (*thread).next = ALL.load(Ordering::Relaxed);
+    // Only holders of the lock make states.
+    let index = MADE.load(Ordering::Relaxed);
+    let slab = SLABS.get(index / SLAB)?;
+    if index.is_multiple_of(SLAB) {
+        slab.store(raw::map_private(SLAB * size_of::<Thread>())?.cast(), Ordering::Release);
     }
-    // Only holders of the lock add, so the head cannot have changed.
-    ALL.store(thread, Ordering::Release);
+    let thread = slab.load(Ordering::Relaxed).wrapping_add(index % SLAB);
+    // SAFETY: fresh zeroed memory that nobody else knows.
+    unsafe { (*thread).timer = NO_TIMER };
+    MADE.store(index + 1, Ordering::Release);
     Some(thread)
 }
 
@@ -115,18 +117,23 @@ pub unsafe fn release(thread: *mut Thread) {
     free.0 = thread;
 }
 
-/// The state a signal points to, if it is the running thread's.
-///
-/// # Safety
-/// `pointer` is null or points to readable memory.
-pub unsafe fn from_signal<'a>(pointer: *mut c_void) -> Option<&'a mut Thread> {
-    let thread = pointer.cast::<Thread>();
-    // SAFETY: timers of ours carry states, which are never unmapped.
-    let thread = unsafe { thread.as_mut() }.filter(|t| t.magic == MAGIC)?;
-    (thread.tid.load(Ordering::Relaxed) == raw::gettid()).then_some(thread)
+/// Whether a timer's value is a state, so that the signal is ours. It may be anything: the application can have timers
+/// with the same signal.
+pub fn is_state(pointer: *mut c_void) -> bool {
+    let offset_in =
+        |slab: &AtomicPtr<Thread>| (pointer as usize).checked_sub(slab.load(Ordering::Acquire) as usize);
+    let slabs = SLABS.iter().take_while(|s| !s.load(Ordering::Acquire).is_null());
+    slabs
+        .filter_map(offset_in)
+        .any(|offset| offset < SLAB * size_of::<Thread>() && offset.is_multiple_of(size_of::<Thread>()))
 }
 
 impl Thread {
+    /// Whether this is the state of the calling thread.
+    pub fn is_current(&self) -> bool {
+        self.tid.load(Ordering::Relaxed) == raw::gettid()
+    }
+
     /// Begins measuring the calling thread, whose state this is. `booked_ns`: CPU time that others account for.
     pub fn begin(&mut self, stack: Stack, main: bool, booked_ns: u64) {
         let ordinal = ORDINAL.fetch_add(1, Ordering::Relaxed);
@@ -262,12 +269,9 @@ fn frame_of(address: u64) -> FormatFrame {
 
 /// Every state ever made, in use or not.
 pub fn all() -> impl Iterator<Item = *mut Thread> {
-    let mut at = ALL.load(Ordering::Acquire);
-    core::iter::from_fn(move || {
-        let thread = at;
-        // SAFETY: states are never unmapped and `next` never changes.
-        at = unsafe { thread.as_ref() }?.next;
-        Some(thread)
+    (0..MADE.load(Ordering::Acquire)).filter_map(|index| {
+        let slab = SLABS.get(index / SLAB)?.load(Ordering::Acquire);
+        Some(slab.wrapping_add(index % SLAB))
     })
 }
 
