@@ -7,18 +7,25 @@ use super::table::{Table, percent, seconds, with_width};
 use super::text::{TextOptions, section};
 use crate::scoring::{Loss, Score, ScoredRow};
 
-/// Functions that are listed.
+/// Functions that are listed for their excess.
 const FUNCTIONS: usize = 20;
+/// Share of the work at one of the scales from which a function is listed whatever its excess: that most of the work
+/// scales well is news too.
+const LARGE: f64 = 0.05;
 
 /// Functions by exclusive excess.
 pub(super) fn function_lines(score: &Score, options: &TextOptions) -> Vec<String> {
-    let listed: Vec<&ScoredRow> = score
-        .flat
-        .ranking()
-        .into_iter()
-        .filter(|r| r.exclusive.excess.abs() >= options.threshold)
-        .take(FUNCTIONS)
-        .collect();
+    let whole = score.total();
+    let large =
+        |loss: &Loss| loss.work_at >= LARGE * whole.work_at || loss.work_base >= LARGE * whole.work_base;
+    let mut room = FUNCTIONS;
+    let mut lossy = |loss: &Loss| {
+        let listed = loss.excess.abs() >= options.threshold && room > 0;
+        room -= usize::from(listed);
+        listed
+    };
+    let mut listed = score.flat.ranking();
+    listed.retain(|row: &&ScoredRow| large(&row.exclusive) || lossy(&row.exclusive));
     let work = format!("work s {} -> {}", score.base, score.at);
     let mut table = Table::new(&["excess %", &work, "own eff. %", "max/mean", "samples"]);
     for row in &listed {
