@@ -174,3 +174,16 @@ fn a_signal_that_both_use_reaches_both() {
         assert!(total(folded.program().filter(|sample| sample.ends_in("own_work"))) > 100_000, "{folded:?}");
     }
 }
+
+/// Where address space is limited, the program keeps what it needs of it, and is measured in what is left.
+#[test]
+fn a_limit_of_address_space_is_left_to_the_program() {
+    let shop = Workshop::alone();
+    build(&shop, "space");
+    let text =
+        "ulimit -v 200000; exec \"$FALLOFF\" run -o dir -- bash -c 'ulimit -v 160000; exec ./space 130'";
+    let end = outcome(&mut bash(shop.dir(), text)).expect_code(0);
+    assert_eq!(end.stdout, "room\n", "{end}");
+    let folded = Folded::export(&shop.path("dir"), &[], shop.dir());
+    assert!(total(folded.program().filter(|sample| sample.ends_in("roomy_work"))) > 100_000, "{folded:?}");
+}

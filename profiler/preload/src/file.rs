@@ -20,6 +20,8 @@ pub const METRICS: usize = 2;
 const CAPACITY: u64 = 256 << 20;
 /// Least length worth having.
 const CAPACITY_MIN: u64 = 64 << 10;
+/// Part of a limited address space that the mapping may take.
+const SPACE_SHARE: u64 = 64;
 /// Length where all blocks are allocated at the start.
 const CAPACITY_ALLOCATED: u64 = 8 << 20;
 const PAGE: u64 = CLAIM_UNIT;
@@ -61,7 +63,9 @@ pub fn count_refused() {
 
 /// Creates and maps the file at `path`. On failure there is no file and measuring is off.
 pub fn create(path: &CStr, options: &Options, flags: u32) -> Result<(), raw::Errno> {
-    let allowed = raw::limit(libc::RLIMIT_FSIZE);
+    // Where address space is limited, the program needs it more than we do.
+    let space = (raw::limit(libc::RLIMIT_AS) / SPACE_SHARE).max(CAPACITY_MIN);
+    let allowed = raw::limit(libc::RLIMIT_FSIZE).min(space);
     let mut capacity =
         if options.allocate { CAPACITY_ALLOCATED } else { CAPACITY }.min(allowed / PAGE * PAGE);
     if capacity < CAPACITY_MIN {
