@@ -19,7 +19,7 @@ fn planted_losses_are_found_at_their_size() {
     let shop = Workshop::alone();
     shop.copy_folder(&programs().join("cases/80-strong-scaling"));
     outcome(&mut bash(shop.dir(), "gcc -O2 -g prog.c -o prog")).expect_code(0);
-    let text = "exec \"$FALLOFF\" sweep -n 1,2,4 --strong --repeat 1 --launcher plain -o sweep -- ./prog";
+    let text = "exec \"$FALLOFF\" sweep -n 1,2,4 --strong --repeat 5 --launcher plain -o sweep -- ./prog";
     outcome(&mut bash(shop.dir(), text)).expect_code(0);
 
     for (at, percent_at) in [(2, 2), (4, 3)] {
@@ -29,7 +29,9 @@ fn planted_losses_are_found_at_their_size() {
         near("the total", found, (total - TOTALS[0].1) / total * 100.0, 3.0);
         for (function, at_two, at_four) in EXCESS {
             let excess = if at == 2 { at_two } else { at_four };
-            let tolerance = if function == "grows" { 3.0 } else { 2.0 };
+            // A processor that is slower for some runs than for others shifts work at the base by its share of the
+            // whole, which is twice as large at 2 as at 4.
+            let tolerance = if function == "grows" || at == 2 { 3.0 } else { 2.0 };
             near(function, inclusive(&score, function), excess / total * 100.0, tolerance);
         }
         // A function's own cost is shown once more by its line scopes.
