@@ -132,11 +132,8 @@ fn take(thread: &mut Thread, context: &libc::ucontext_t, cpu_ns: u64) -> Option<
         End::Truncated => tree.child(0, FormatFrame::pseudo(Pseudo::Truncated))?,
         _ => tree.child(0, FormatFrame::pseudo(Pseudo::Partial))?,
     };
-    for frame in frames.get(..walked.depth)?.iter().rev() {
-        // What the application calls us for is its own cost: our functions are left out of its paths.
-        if !view.is_sampler(frame) {
-            node = tree.child(node, view.frame(frame))?;
-        }
+    for frame in frames.get(..walked.depth)?.iter().rev().filter_map(|f| view.frame(f)) {
+        node = tree.child(node, frame)?;
     }
     if node == 0 {
         return None;

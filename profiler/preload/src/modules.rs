@@ -1,8 +1,9 @@
 //! Signal context: yes (finding; [`refresh`] not). The loaded modules, as an immutable list behind one pointer.
 //!
-//! A handler uses the list that it loads at entry. Outside handlers the list is made anew after each load and
-//! unload and published; the old one is freed once no handler can hold it. A handler that meets an address of no
-//! module asks the C library, which answers without a lock, and appends what it learns to the list it holds.
+//! A handler uses the list that it loads at entry. Outside handlers, when a thread is made and around an unload, the
+//! list is made anew if the loader's objects have changed, and published; the old one is freed once no handler can
+//! hold it. A handler that meets an address of no module asks the C library, which answers without a lock, and
+//! appends what it learns to the list it holds.
 
 use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -114,17 +115,14 @@ impl View<'_> {
         Cache::new(unsafe { core::slice::from_raw_parts(self.list.cache, CACHE_LENGTH) })
     }
 
-    /// A walked frame as the measurement file names it.
-    pub fn frame(&self, frame: &Frame) -> FormatFrame {
+    /// A walked frame as the measurement file names it. `None`: it is this library's and belongs in no path, since what
+    /// the application calls us for is its own cost.
+    pub fn frame(&self, frame: &Frame) -> Option<FormatFrame> {
         match self.entry(frame.module) {
-            Some(entry) => FormatFrame::new(entry.index, frame.pc.wrapping_sub(entry.object.bias)),
-            None => FormatFrame::pseudo(Pseudo::Anonymous),
+            Some(entry) if entry.object.flags & MODULE_SAMPLER != 0 => None,
+            Some(entry) => Some(FormatFrame::new(entry.index, frame.pc.wrapping_sub(entry.object.bias))),
+            None => Some(FormatFrame::pseudo(Pseudo::Anonymous)),
         }
-    }
-
-    /// Whether a walked frame is this library's.
-    pub fn is_sampler(&self, frame: &Frame) -> bool {
-        self.entry(frame.module).is_some_and(|e| e.object.flags & MODULE_SAMPLER != 0)
     }
 
     /// An address as the measurement file names it, if it belongs to a module that is known.
@@ -245,6 +243,8 @@ fn loader_changes() -> u64 {
 struct Collected {
     entries: *mut Entry,
     len: usize,
+    /// The loader's count of changes at the time.
+    changes: u64,
 }
 
 /// # Safety
@@ -252,6 +252,7 @@ struct Collected {
 unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
     // SAFETY: both by contract; the object is loaded while the loader calls us.
     let (collected, info) = unsafe { (&mut *data.cast::<Collected>(), &*info) };
+    collected.changes = info.dlpi_adds + info.dlpi_subs;
     // SAFETY: the loader's table of program headers.
     let headers = unsafe { core::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
     // SAFETY: mapped now; unloading is announced by dlclose, see `dl`.
@@ -271,10 +272,10 @@ unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _: usize, data: *mut
 fn refresh(registry: &mut Registry, permanent: bool) {
     let size = OBJECTS_MAX * size_of::<Entry>();
     let Some(memory) = raw::map_private(size) else { return };
-    CHANGES.store(loader_changes(), Ordering::Relaxed);
-    let mut collected = Collected { entries: memory.cast(), len: 0 };
+    let mut collected = Collected { entries: memory.cast(), len: 0, changes: 0 };
     // SAFETY: the callback's contract holds; no handler calls this.
     unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut collected).cast()) };
+    CHANGES.store(collected.changes, Ordering::Relaxed);
     // SAFETY: `collect` wrote this many.
     let entries = unsafe { core::slice::from_raw_parts_mut(collected.entries, collected.len) };
     entries.sort_unstable_by_key(|e| e.object.module.start);
