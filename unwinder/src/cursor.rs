@@ -18,6 +18,17 @@ pub(crate) enum Origin {
     Signal(u64),
 }
 
+/// Where the registers of a frame's caller stand, if a compact rule says it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Way {
+    /// The stack pointer is `cfa`, the others are in these places; the frame pointer is unchanged if in none.
+    Saved { cfa: u64, pc_slot: u64, fp_slot: Option<u64> },
+    /// The stack pointer is in this place and the frame pointer where the frame pointer points.
+    Realigned { cfa_slot: u64 },
+    /// More work is needed.
+    Other,
+}
+
 /// Three registers of a frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cursor {
@@ -37,16 +48,14 @@ impl Cursor {
         }
     }
 
-    /// The caller's cursor by a compact rule of a frame whose return address is on the stack.
+    /// Where a compact rule says that the caller's registers stand.
     #[inline(always)]
-    pub(crate) fn step<A: Arch, M: Memory>(self, shape: Shape, memory: &mut M) -> Result<Self, End> {
+    pub(crate) fn way<A: Arch>(&self, shape: Shape) -> Way {
         let (cfa, slot) = match shape {
             Shape::Stack { cfa, slot } => (self.sp.wrapping_add(cfa), slot),
             Shape::Frame { cfa, slot } => (self.fp.wrapping_add(cfa), slot),
             Shape::Realigned { offset } => {
-                let cfa = memory.read(self.fp.wrapping_add(offset as u64)).ok_or(End::BadRead)?;
-                let fp = memory.read(self.fp).ok_or(End::BadRead)?;
-                return Ok(self.caller(cfa, fp, self.read_return::<A, M>(cfa, 0, memory)?));
+                return Way::Realigned { cfa_slot: self.fp.wrapping_add(offset as u64) };
             }
             Shape::Stub { threshold } => {
                 let pushed = if self.pc & 15 >= threshold { 8 } else { 0 };
@@ -54,25 +63,32 @@ impl Cursor {
             }
             Shape::LinkSaved { cfa, slot } => {
                 let cfa = self.sp.wrapping_add(cfa);
-                let pc = memory.read(cfa.wrapping_add(slot as u64)).ok_or(End::BadRead)?;
-                return Ok(self.caller(cfa, self.fp, A::strip(pc)));
+                return Way::Saved { cfa, pc_slot: cfa.wrapping_add(slot as u64), fp_slot: None };
             }
-            _ => return Err(End::Unsupported),
+            _ => return Way::Other,
         };
         let fp_slot = cfa.wrapping_add(slot as u64);
-        let pc = self.read_return::<A, M>(cfa, fp_slot, memory)?;
-        let fp = if slot == 0 { self.fp } else { memory.read(fp_slot).ok_or(End::BadRead)? };
-        Ok(self.caller(cfa, fp, pc))
+        let pc_slot = A::return_slot(cfa, fp_slot);
+        Way::Saved { cfa, pc_slot, fp_slot: if slot == 0 { None } else { Some(fp_slot) } }
     }
 
-    #[inline]
-    fn read_return<A: Arch, M: Memory>(self, cfa: u64, fp_slot: u64, memory: &mut M) -> Result<u64, End> {
-        memory.read(A::return_slot(cfa, fp_slot)).map(A::strip).ok_or(End::BadRead)
-    }
-
-    #[inline]
-    fn caller(self, sp: u64, fp: u64, pc: u64) -> Self {
-        Self { pc, sp, fp, origin: Origin::Call }
+    /// The caller's cursor.
+    #[inline(always)]
+    pub(crate) fn follow<A: Arch, M: Memory>(self, way: Way, memory: &mut M) -> Result<Self, End> {
+        let (cfa, pc_slot, fp_slot) = match way {
+            Way::Saved { cfa, pc_slot, fp_slot } => (cfa, pc_slot, fp_slot),
+            Way::Realigned { cfa_slot } => {
+                let cfa = memory.read(cfa_slot).ok_or(End::BadRead)?;
+                (cfa, A::return_slot(cfa, 0), Some(self.fp))
+            }
+            Way::Other => return Err(End::Unsupported),
+        };
+        let pc = memory.read(pc_slot).map(A::strip).ok_or(End::BadRead)?;
+        let fp = match fp_slot {
+            Some(slot) => memory.read(slot).ok_or(End::BadRead)?,
+            None => self.fp,
+        };
+        Ok(Self { pc, sp: cfa, fp, origin: Origin::Call })
     }
 
     /// Whether `caller` can be this frame's caller: its stack pointer is aligned and further out. Only a function that

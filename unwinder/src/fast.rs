@@ -3,14 +3,15 @@
 //! The usual way to walk: by compact rules, with three registers.
 
 use crate::arch::Arch;
-use crate::cursor::{Cursor, Origin};
+use crate::cursor::{Cursor, Origin, Way};
 use crate::expression::Fault;
 use crate::memory::Memory;
 use crate::modules::Modules;
+use crate::path::Path;
 use crate::registers::Registers;
 use crate::restore;
 use crate::rule::Shape;
-use crate::walk::{End, Walk};
+use crate::walk::End;
 use crate::walker::Walker;
 
 /// Why a step leads nowhere.
@@ -30,38 +31,51 @@ impl From<End> for Halt {
 
 impl<S: Modules, M: Memory> Walker<'_, S, M> {
     /// Walks by compact rules; `None` if the walk has to begin again with all registers.
-    pub(crate) fn fast<A: Arch>(&mut self, registers: &Registers) -> Option<Walk> {
+    #[inline(always)]
+    pub(crate) fn fast<A: Arch, P: Path>(&mut self, registers: &Registers, path: &mut P) -> Option<End> {
         let (Some(sp), Some(fp)) = (registers.get(A::SP), registers.get(A::FP)) else {
-            return Some(Walk { depth: 0, end: End::Unsupported });
+            return Some(End::Unsupported);
         };
         let mut cursor = Cursor { pc: registers.pc(), sp, fp, origin: Origin::Given };
+        let mut entered = false;
         loop {
-            match self.fast_step::<A>(&cursor, registers) {
+            let shape = self.look_up::<A>(cursor.lookup()).shape();
+            let way = cursor.way::<A>(shape);
+            if !entered {
+                match self.enter(&cursor, way, path) {
+                    Ok(false) => {}
+                    Ok(true) => {
+                        if let Some(outer) = self.replay::<A, P>(path) {
+                            (cursor, entered) = (outer, true);
+                            continue;
+                        }
+                    }
+                    Err(end) => return Some(end),
+                }
+            }
+            entered = false;
+            match self.fast_step::<A, P>(&cursor, shape, way, registers, path) {
                 Ok(caller) => cursor = caller,
-                Err(Halt::End(end)) => return Some(self.finish(end)),
+                Err(Halt::End(end)) => return Some(end),
                 Err(Halt::Restart) => return None,
             }
         }
     }
 
     #[inline(always)]
-    fn fast_step<A: Arch>(&mut self, cursor: &Cursor, given: &Registers) -> Result<Cursor, Halt> {
-        let lookup = cursor.lookup();
-        self.enter(lookup)?;
-        let shape = self.shape::<A>(lookup);
-        let caller = match shape {
-            Shape::Stack { .. }
-            | Shape::Frame { .. }
-            | Shape::Realigned { .. }
-            | Shape::Stub { .. }
-            | Shape::LinkSaved { .. } => cursor.step::<A, M>(shape, self.memory)?,
-            _ => self.rare_step::<A>(cursor, given, shape)?,
+    fn fast_step<A: Arch, P: Path>(
+        &mut self,
+        cursor: &Cursor,
+        shape: Shape,
+        way: Way,
+        given: &Registers,
+        path: &mut P,
+    ) -> Result<Cursor, Halt> {
+        let caller = match way {
+            Way::Other => self.rare_step::<A>(cursor, given, shape)?,
+            _ => cursor.follow::<A, M>(way, self.memory)?,
         };
-        // A handler may run on another stack than the code it has interrupted.
-        if caller.origin == Origin::Call && !cursor.advances_to::<A>(&caller) {
-            return Err(Halt::End(End::NotAdvancing));
-        }
-        self.check::<A>(cursor.pc, caller.pc)?;
+        self.leave::<A, P>(cursor, &caller, path)?;
         Ok(caller)
     }
 
@@ -85,13 +99,12 @@ impl<S: Modules, M: Memory> Walker<'_, S, M> {
                 cursor_of::<A>(&registers, Origin::Signal(cursor.sp))
             }
             Shape::Root => Err(Halt::End(End::Root)),
-            Shape::NoCfi if cursor.origin != Origin::Call => {
+            Shape::NoCfi => {
                 let link = self.link::<A>(cursor, given)?;
                 let step = self.leaf::<A>(cursor, link)?;
                 let fp = step.fp.unwrap_or(cursor.fp);
                 Ok(Cursor { pc: step.pc, sp: step.sp, fp, origin: Origin::Call })
             }
-            Shape::NoCfi => Err(Halt::End(self.no_rule())),
             Shape::Slow => self.slow_step::<A>(cursor, given),
             _ => Err(Halt::End(End::Unsupported)),
         }

@@ -8,53 +8,54 @@ use crate::arch::Arch;
 use crate::cursor::{Cursor, Origin};
 use crate::memory::Memory;
 use crate::modules::Modules;
+use crate::path::Path;
 use crate::registers::Registers;
 use crate::restore;
 use crate::rule::Shape;
-use crate::walk::{End, Walk};
+use crate::walk::End;
 use crate::walker::Walker;
 
 impl<S: Modules, M: Memory> Walker<'_, S, M> {
     /// Walks by all rules of every frame, carrying all registers.
     #[cold]
     #[inline(never)]
-    pub(crate) fn full<A: Arch>(&mut self, given: &Registers) -> Walk {
-        self.reset();
+    pub(crate) fn full<A: Arch, P: Path>(&mut self, given: &Registers, path: &mut P) -> End {
         let (mut registers, mut caller) = (*given, Registers::unknown(0));
         let mut interrupted = true;
         loop {
-            match self.full_step::<A>(&registers, interrupted, &mut caller) {
+            match self.full_step::<A, P>(&registers, interrupted, &mut caller, path) {
                 Ok(by_signal) => interrupted = by_signal,
-                Err(end) => return self.finish(end),
+                Err(end) => return end,
             }
             mem::swap(&mut registers, &mut caller);
         }
     }
 
     /// Finds all registers of the caller, and says whether a signal has interrupted it.
-    fn full_step<A: Arch>(
+    fn full_step<A: Arch, P: Path>(
         &mut self,
         registers: &Registers,
         interrupted: bool,
         caller: &mut Registers,
+        path: &mut P,
     ) -> Result<bool, End> {
         let origin = if interrupted { Origin::Given } else { Origin::Call };
         let sp = registers.get(A::SP).ok_or(End::Unsupported)?;
         let cursor = Cursor { pc: registers.pc(), sp, fp: registers.get(A::FP).unwrap_or(0), origin };
         let lookup = cursor.lookup();
-        self.enter(lookup)?;
-        let by_signal = match self.shape::<A>(lookup) {
+        let shape = self.look_up::<A>(lookup).shape();
+        self.enter(&cursor, cursor.way::<A>(shape), path)?;
+        let by_signal = match shape {
             Shape::Root => return Err(End::Root),
             Shape::Signal => {
                 A::interrupted(sp, self.memory, caller).ok_or(End::BadRead)?;
                 true
             }
-            Shape::NoCfi if interrupted => {
+            Shape::NoCfi => {
                 let step = self.leaf::<A>(&cursor, registers.get(A::RETURN))?;
                 step.apply::<A>(registers, caller);
                 false
             }
-            Shape::NoCfi => return Err(self.no_rule()),
             Shape::Unsupported => return Err(End::Unsupported),
             _ => {
                 let fde = self.fde(lookup)?;
@@ -65,11 +66,8 @@ impl<S: Modules, M: Memory> Walker<'_, S, M> {
             }
         };
         let sp = caller.get(A::SP).ok_or(End::Unsupported)?;
-        let next = Cursor { pc: caller.pc(), sp, fp: 0, origin: Origin::Call };
-        if !by_signal && !cursor.advances_to::<A>(&next) {
-            return Err(End::NotAdvancing);
-        }
-        self.check::<A>(cursor.pc, next.pc)?;
+        let origin = if by_signal { Origin::Given } else { Origin::Call };
+        self.leave::<A, P>(&cursor, &Cursor { pc: caller.pc(), sp, fp: 0, origin }, path)?;
         Ok(by_signal)
     }
 }

@@ -5,14 +5,18 @@
 
 use core::ops::Range;
 
-use crate::arch::Arch;
+use crate::arch::{Arch, Call};
+use crate::cursor::{Cursor, Origin};
 use crate::memory::Memory;
-use crate::module::{Location, Module};
+use crate::module::Module;
 use crate::modules::Modules;
 use crate::registers::Registers;
+use crate::section::Section;
 
 /// Longest stretch of code without descriptions that is taken for one function's surroundings, in bytes.
 const REACH: u64 = 1 << 20;
+/// Bytes between stack pointer and frame pointer that are looked through at most.
+const SPILLED: u64 = 1 << 11;
 
 /// The caller found for a frame without description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,45 +54,62 @@ impl LeafStep {
     }
 }
 
-/// Finds the caller of the innermost frame at `pc`, whose module, if it has one, has no description for it.
+/// Finds the caller of the frame at `cursor`, whose module, if it has one, has no description for it.
 pub(crate) fn step<A: Arch, S: Modules, M: Memory>(
-    pc: u64,
-    [sp, fp]: [u64; 2],
+    cursor: &Cursor,
     link: Option<u64>,
     modules: &S,
     memory: &mut M,
 ) -> Option<LeafStep> {
-    let reach = reach(pc, modules);
-    let untouched = A::leaf(sp, link, memory);
-    if let Some((address, caller_sp)) = untouched {
-        let evidence = evidence::<A, S>(address, &reach, modules);
-        if evidence != Evidence::None {
-            let proved = evidence == Evidence::Target;
-            return Some(LeafStep { pc: address, sp: caller_sp, fp: None, proved });
-        }
+    if cursor.origin != Origin::Call
+        && let Some((pc, sp)) = A::leaf(cursor.sp, link, memory)
+        && let reach = reach_of_leaf(cursor.pc, modules)
+        && let Some(proved) = evidence::<A, S, M>(pc, &reach, modules, memory).proves()
+    {
+        return Some(LeafStep { pc, sp, fp: None, proved });
     }
-    // A frame pointer set up in the usual way. In code that uses the register otherwise it still holds the frame of an
-    // outer function, so only the target of a direct call will do.
-    if fp & 7 != 0 || fp < sp {
+    framed::<A, S, M>(cursor, modules, memory)
+}
+
+/// The caller by the frame pointer, if the code has set it up in the usual way.
+///
+/// In code that uses the register otherwise it still holds the frame of an outer function. The return address to that
+/// function, or to whatever lies between, would then stand between stack pointer and frame pointer; so no word there may
+/// follow a call.
+fn framed<A: Arch, S: Modules, M: Memory>(cursor: &Cursor, modules: &S, memory: &mut M) -> Option<LeafStep> {
+    let (sp, fp) = (cursor.sp, cursor.fp);
+    // A link register is saved at the bottom of the frame or at its top, which only a description could tell.
+    if A::LINKS || fp & 7 != 0 || fp < sp || fp - sp > SPILLED {
         return None;
     }
-    let address = A::strip(memory.read(fp.checked_add(8)?)?);
+    let pc = A::strip(memory.read(fp.checked_add(8)?)?);
     let outer_fp = memory.read(fp)?;
-    let proved = evidence::<A, S>(address, &reach, modules) == Evidence::Target;
-    if proved {
-        Some(LeafStep { pc: address, sp: fp.checked_add(16)?, fp: Some(outer_fp), proved })
-    } else {
-        None
+    let reach = reach(cursor.lookup(), modules);
+    let proved = evidence::<A, S, M>(pc, &reach, modules, memory).proves()?;
+    let mut slot = fp;
+    while slot >= sp.saturating_add(8) {
+        slot -= 8;
+        let word = memory.read(slot)?;
+        let on_stack = sp <= word && word <= fp;
+        if !on_stack && may_be_return::<A, S, M>(word, modules, memory) {
+            return None;
+        }
     }
+    Some(LeafStep { pc, sp: fp.checked_add(16)?, fp: Some(outer_fp), proved })
 }
 
 /// Whether the call before `address` can have called the function around `callee_pc`: directly, through a linkage table
 /// entry, or indirectly.
-pub(crate) fn is_called_from<A: Arch, S: Modules>(callee_pc: u64, address: u64, modules: &S) -> bool {
+pub(crate) fn is_called_from<A: Arch, S: Modules, M: Memory>(
+    callee_pc: u64,
+    address: u64,
+    modules: &S,
+    memory: &mut M,
+) -> bool {
     let callee = callee_pc.wrapping_sub(1);
-    let Some(module) = modules.find(callee) else { return false };
-    let Ok(Location { fde: Some(fde), .. }) = module.locate(callee) else { return false };
-    evidence::<A, S>(address, &(fde.start..callee_pc), modules) != Evidence::None
+    let fde = modules.find(callee).and_then(|module| module.locate(callee).ok()).and_then(|found| found.fde);
+    let reach = fde.map_or_else(|| reach(callee, modules), |fde| fde.start..callee_pc);
+    evidence::<A, S, M>(address, &reach, modules, memory) != Evidence::None
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,17 +119,63 @@ enum Evidence {
     Target,
 }
 
+impl Evidence {
+    /// Whether the evidence is enough by itself; `None` if there is none.
+    fn proves(self) -> Option<bool> {
+        match self {
+            Self::None => None,
+            Self::Indirect => Some(false),
+            Self::Target => Some(true),
+        }
+    }
+}
+
 /// What the bytes before `address` say of a call to code in `reach`.
-fn evidence<A: Arch, S: Modules>(address: u64, reach: &Range<u64>, modules: &S) -> Evidence {
-    let Some(module) = modules.find(address.wrapping_sub(1)) else { return Evidence::None };
-    let call = A::call_before(&module.code, address);
-    match call.direct {
-        Some(target) if reach.contains(&target) => Evidence::Target,
+fn evidence<A: Arch, S: Modules, M: Memory>(
+    address: u64,
+    reach: &Range<u64>,
+    modules: &S,
+    memory: &mut M,
+) -> Evidence {
+    let module = modules.find(address.wrapping_sub(1));
+    let call = match &module {
+        Some(module) => A::call_before(&module.code, address),
+        None => generated_call::<A, M>(address, memory),
+    };
+    let id = |address| modules.find(address).map(|module| module.id);
+    match (call.direct, module) {
+        (Some(target), _) if reach.contains(&target) && id(target) == id(reach.end - 1) => Evidence::Target,
         // The entry of a linkage table is as good as an indirect call: it may lead anywhere.
-        Some(target) if is_stub::<A>(&module, target) => Evidence::Indirect,
+        (Some(target), Some(module)) if is_stub::<A>(&module, target) => Evidence::Indirect,
         _ if call.indirect => Evidence::Indirect,
         _ => Evidence::None,
     }
+}
+
+/// Whether a word of the stack can be a return address.
+fn may_be_return<A: Arch, S: Modules, M: Memory>(word: u64, modules: &S, memory: &mut M) -> bool {
+    let call = match modules.find(word.wrapping_sub(1)) {
+        // Code that must not be read may hold a call anywhere.
+        Some(module) if module.code.bytes().is_empty() => return true,
+        Some(module) => A::call_before(&module.code, word),
+        None => generated_call::<A, M>(word, memory),
+    };
+    call != Call::default()
+}
+
+/// The call before an address that belongs to no module.
+fn generated_call<A: Arch, M: Memory>(address: u64, memory: &mut M) -> Call {
+    code_before(address, memory)
+        .map_or_else(Call::default, |(start, bytes)| A::call_before(&Section::new(start, &bytes), address))
+}
+
+/// The eight bytes before `address` and where they begin, by reads of whole words.
+fn code_before<M: Memory>(address: u64, memory: &mut M) -> Option<(u64, [u8; 8])> {
+    let start = address.checked_sub(8)?;
+    let (word, shift) = (start & !7, 8 * (start & 7));
+    let low = memory.read(word)? >> shift;
+    let high = if shift == 0 { 0 } else { memory.read(word.checked_add(8)?)? << (64 - shift) };
+    Some((start, (low | high).to_le_bytes()))
 }
 
 fn is_stub<A: Arch>(module: &Module<'_>, target: u64) -> bool {
@@ -116,10 +183,15 @@ fn is_stub<A: Arch>(module: &Module<'_>, target: u64) -> bool {
 }
 
 /// The addresses that a call into the function at `pc` can have had as target: those closely before it that no
-/// description covers either. In a module that describes nothing, that is only the function's first address.
+/// description covers either.
 fn reach<S: Modules>(pc: u64, modules: &S) -> Range<u64> {
-    let module = modules.find(pc).filter(Module::has_tables);
-    let gap = module.and_then(|module| module.locate(pc).ok()).map(|location| location.gap);
-    let start = gap.map_or(pc, |gap| gap.start.max(pc.saturating_sub(REACH)));
-    start..pc.saturating_add(1)
+    let gap = modules.find(pc).and_then(|module| module.locate(pc).ok()).map_or(0, |found| found.gap.start);
+    gap.max(pc.saturating_sub(REACH))..pc.saturating_add(1)
+}
+
+/// The same for a function that is not known to have a frame of its own. Where nothing is described, only its first
+/// address counts: any word may be left over from a call to a function before it.
+fn reach_of_leaf<S: Modules>(pc: u64, modules: &S) -> Range<u64> {
+    let described = modules.find(pc).as_ref().is_some_and(Module::has_tables);
+    if described { reach(pc, modules) } else { pc..pc.saturating_add(1) }
 }

@@ -7,14 +7,17 @@
 //! whole register file.
 //!
 //! ```text
-//! Registers ──► walk ──► Frame, Frame, … and the reason of the end
+//! Registers ──► walk ──► Frame, Frame, … and the reason of the end; or Replay, which keeps the last path
 //!                │ ├─ Modules ──► Module ──► Tables (.eh_frame_hdr or an index; .eh_frame or .debug_frame)
 //!                │ └─ Cache
 //!                └─ Memory (the application's stack)
 //! ```
 //!
+//! A thread's stack is mostly the same from one sample to the next. A [`Replay`] keeps the path it has found last and
+//! walks only through what has changed.
+//!
 //! A walk that does not end at [`End::Root`] is a partial unwind: every frame in it is certain, and a caller that is not
-//! is left out. Code without CFI is followed by one step where the instructions around prove it.
+//! is left out. Out of code without CFI a step is taken where the instructions around prove it.
 //!
 //! Nothing here allocates, locks, uses thread-local storage or calls the C library, every loop is bounded, and tables
 //! and stacks may contain anything: reads outside of what was given are refused, never made.
@@ -42,8 +45,12 @@ mod module;
 mod modules;
 #[cfg(test)]
 mod oracle;
+mod path;
 mod reader;
+mod record;
+mod recording;
 mod registers;
+mod replay;
 mod restore;
 mod row;
 mod rule;
@@ -62,6 +69,7 @@ pub use memory::{Memory, StackCopy};
 pub use module::{Module, Tables};
 pub use modules::{ModuleList, Modules};
 pub use registers::Registers;
+pub use replay::{Replay, Update};
 pub use section::Section;
 pub use walk::{End, Frame, NO_MODULE, Walk, walk};
 pub use x86_64::X86_64;

@@ -30,11 +30,9 @@ impl<'a> StackCopy<'a> {
 impl Memory for StackCopy<'_> {
     #[inline]
     fn read(&mut self, address: u64) -> Option<u64> {
-        let offset = address.checked_sub(self.address)?;
-        if offset & 7 != 0 {
-            return None;
-        }
-        self.words.get(usize::try_from(offset >> 3).ok()?).copied()
+        // Rotated, an odd address or one below the first becomes an index beyond the end.
+        let index = address.wrapping_sub(self.address).rotate_right(3);
+        self.words.get(usize::try_from(index).ok()?).copied()
     }
 }
 

@@ -18,6 +18,12 @@ const KIND_STUB: u32 = 4;
 const KIND_LINK: u32 = 5;
 const KIND_LINK_SAVED: u32 = 6;
 
+const SIGNAL: u32 = 1;
+const ROOT: u32 = 2;
+const NO_CFI: u32 = 3;
+const UNSUPPORTED: u32 = 4;
+const SLOW: u32 = 5;
+
 /// A packed rule; never 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rule(u32);
@@ -53,6 +59,11 @@ pub(crate) enum Shape {
 }
 
 impl Rule {
+    /// [`Shape::NoCfi`]
+    pub(crate) const NO_CFI: Self = Self(NO_CFI << SLOT_BITS);
+    /// [`Shape::Slow`]
+    pub(crate) const SLOW: Self = Self(SLOW << SLOT_BITS);
+
     /// Packs `shape`; `None` if an offset is not a multiple of eight or too large.
     pub(crate) fn pack(shape: Shape) -> Option<Self> {
         let (kind, cfa, slot) = match shape {
@@ -62,19 +73,18 @@ impl Rule {
             Shape::Stub { threshold } => (KIND_STUB, u32::try_from(threshold).ok()? & CFA_MASK, 0),
             Shape::Link { cfa } => (KIND_LINK, unsigned(cfa)?, 0),
             Shape::LinkSaved { cfa, slot } => (KIND_LINK_SAVED, unsigned(cfa)?, signed(slot, SLOT_BITS)?),
-            Shape::Signal => (KIND_SPECIAL, 1, 0),
-            Shape::Root => (KIND_SPECIAL, 2, 0),
-            Shape::NoCfi => (KIND_SPECIAL, 3, 0),
-            Shape::Unsupported => (KIND_SPECIAL, 4, 0),
-            Shape::Slow => (KIND_SPECIAL, 5, 0),
+            Shape::Signal => (KIND_SPECIAL, SIGNAL, 0),
+            Shape::Root => (KIND_SPECIAL, ROOT, 0),
+            Shape::NoCfi => (KIND_SPECIAL, NO_CFI, 0),
+            Shape::Unsupported => (KIND_SPECIAL, UNSUPPORTED, 0),
+            Shape::Slow => (KIND_SPECIAL, SLOW, 0),
         };
         Some(Self(kind << KIND_SHIFT | cfa << SLOT_BITS | slot))
     }
 
     /// Packs `shape`, or [`Shape::Slow`] if it does not fit.
     pub(crate) fn pack_or_slow(shape: Shape) -> Self {
-        const SLOW: Rule = Rule(5 << SLOT_BITS);
-        Self::pack(shape).unwrap_or(SLOW)
+        Self::pack(shape).unwrap_or(Self::SLOW)
     }
 
     /// What the rule says.
@@ -91,10 +101,10 @@ impl Rule {
             KIND_LINK => Shape::Link { cfa },
             KIND_LINK_SAVED => Shape::LinkSaved { cfa, slot },
             _ => match field {
-                1 => Shape::Signal,
-                2 => Shape::Root,
-                3 => Shape::NoCfi,
-                4 => Shape::Unsupported,
+                SIGNAL => Shape::Signal,
+                ROOT => Shape::Root,
+                NO_CFI => Shape::NoCfi,
+                UNSUPPORTED => Shape::Unsupported,
                 _ => Shape::Slow,
             },
         }

@@ -6,6 +6,7 @@ use crate::arch::Arch;
 use crate::cache::Cache;
 use crate::memory::Memory;
 use crate::modules::Modules;
+use crate::path::Slice;
 use crate::registers::Registers;
 use crate::walker::Walker;
 
@@ -13,7 +14,7 @@ use crate::walker::Walker;
 pub const NO_MODULE: u32 = u32::MAX;
 
 /// One frame of a call path.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Frame {
     /// The address to attribute the frame to: the instruction itself in the innermost frame and in one that a signal
     /// has interrupted, otherwise the return address minus one, which lies in the call.
@@ -26,10 +27,12 @@ const _: () = assert!(size_of::<Frame>() == 16);
 
 /// Why a walk ended. Everything but [`Root`](Self::Root) makes it a partial unwind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub enum End {
     /// The outermost frame: the start of the program, of the dynamic loader or of the thread.
     Root,
-    /// The memory for frames is full.
+    /// The memory for frames is full, or there are too many: more than a million, or than 20,000 in a path that can only
+    /// be followed with all registers.
     Truncated,
     /// The address of the last frame belongs to no module, and its caller is not certain.
     NoModule,
@@ -37,7 +40,8 @@ pub enum End {
     NoCfi,
     /// A word of the stack could not be read.
     BadRead,
-    /// The caller's frame would not lie further out.
+    /// The caller's frame would not lie further out, or too many signal handlers are on stacks above those they have
+    /// interrupted.
     NotAdvancing,
     /// A frame description that is well formed but not supported, or a register it needs is lost.
     Unsupported,
@@ -63,10 +67,7 @@ pub fn walk<A: Arch, S: Modules, M: Memory>(
     memory: &mut M,
     frames: &mut [Frame],
 ) -> Walk {
-    let mut walker = Walker::new(modules, cache, memory, frames);
-    match walker.fast::<A>(registers) {
-        Some(walk) => walk,
-        // An outer frame needs a register that only the whole register file, carried from the start, can give.
-        None => walker.full::<A>(registers),
-    }
+    let mut path = Slice::new(frames);
+    let (_, end) = Walker::new(modules, cache, memory).run::<A, _>(registers, &mut path);
+    Walk { depth: path.depth(), end }
 }

@@ -15,7 +15,7 @@ use std::{fs, mem, ptr};
 
 use framehop::Unwinder;
 use support::process::{self, Live, Loaded};
-use unwinder::{Cache, End, Frame, Module, ModuleList, Native, Registers, StackCopy, Walk, walk};
+use unwinder::{Cache, End, Frame, Module, ModuleList, Native, Registers, Replay, StackCopy, Walk, walk};
 
 const DEPTH: usize = 512;
 const STACK_WORDS: usize = 8192;
@@ -52,6 +52,9 @@ struct Sample {
     frames: [Frame; DEPTH],
     stack: Vec<u64>,
     copied: usize,
+    /// Frames that the replay has kept, and whether it has found the same path.
+    kept: usize,
+    replayed: bool,
 }
 
 /// What the handler uses: all of it made before the timer is armed.
@@ -60,10 +63,12 @@ struct Session {
     cache: Vec<std::sync::atomic::AtomicU64>,
     stack_end: AtomicUsize,
     samples: UnsafeCell<Vec<Sample>>,
+    replay: UnsafeCell<Box<Replay<DEPTH>>>,
     next: AtomicUsize,
 }
 
-// SAFETY: only the handler, on the one thread that the timer signals, touches the samples until the timer is gone.
+// SAFETY: only the handler, on the one thread that the timer signals, touches the samples until the timer is gone, and
+// only the handler touches the replay.
 unsafe impl Sync for Session {}
 
 static SESSION: OnceLock<Session> = OnceLock::new();
@@ -77,12 +82,15 @@ fn session() -> &'static Session {
             frames: [Frame::default(); DEPTH],
             stack: vec![0; STACK_WORDS],
             copied: 0,
+            kept: 0,
+            replayed: false,
         };
         Session {
             modules: process::modules(&process::loaded()),
             cache: support::cache_memory(),
             stack_end: AtomicUsize::new(0),
             samples: UnsafeCell::new((0..SAMPLES).map(|_| sample()).collect()),
+            replay: UnsafeCell::default(),
             next: AtomicUsize::new(0),
         }
     })
@@ -127,6 +135,17 @@ extern "C" fn sample(_signal: c_int, _info: *mut libc::siginfo_t, context: *mut 
     let list = ModuleList::new(&session.modules).unwrap();
     let cache = Cache::new(&session.cache).unwrap();
     sample.walk = walk::<Native, _, _>(&sample.registers, &list, &cache, &mut memory, &mut sample.frames);
+    // SAFETY: see `Session`.
+    let replay = unsafe { &mut *session.replay.get() };
+    let update = replay.update::<Native, _, _>(&sample.registers, &list, &cache, &mut memory);
+    let path = sample.frames.get(..sample.walk.depth).unwrap_or(&[]);
+    sample.replayed = update.end == sample.walk.end
+        && update.folded.is_none()
+        && replay.frames().rev().map(|(frame, _)| frame).eq(path.iter().copied())
+        // A mark is the number of the frame.
+        && (0..update.kept).all(|index| replay.mark(index) == index as u32 + 1);
+    sample.kept = update.kept;
+    (update.kept..update.depth).for_each(|index| replay.set_mark(index, index as u32 + 1));
     sample.copied = ((memory.0.end - sp) / 8).min(STACK_WORDS as u64) as usize;
     // SAFETY: the live stack from sp on, into memory of that size.
     unsafe { ptr::copy_nonoverlapping(sp as usize as *const u64, sample.stack.as_mut_ptr(), sample.copied) };
@@ -276,10 +295,13 @@ fn handler_reaches_the_root() {
     let objects = process::loaded();
     let symbols = process::Symbols::load(&objects);
     let own = "sample_descents";
-    let mut deepest = 0;
+    let (mut deepest, mut kept, mut depth) = (0, 0, 0);
     for sample in samples {
         let path = &sample.frames[..sample.walk.depth];
         assert_eq!(sample.walk.end, End::Root, "{path:x?}");
+        assert!(sample.replayed, "{path:x?}");
+        kept += sample.kept;
+        depth += path.len();
         let names: Vec<&str> = path.iter().map(|frame| symbols.name(frame.pc).unwrap_or("")).collect();
         let position = |name: &str| names.iter().position(|found| found.contains(name));
         let below = position("sampled").unwrap_or_else(|| panic!("{names:?}"));
@@ -292,6 +314,7 @@ fn handler_reaches_the_root() {
         assert!(descents.windows(2).all(|pair| pair[1] - pair[0] == 2), "{chain:?}");
         deepest = deepest.max(descents.len());
     }
+    assert!(kept > depth / 20, "{kept} of {depth} frames kept");
     assert!(deepest > 80, "the deepest path has {deepest} frames of `descend`");
 }
 

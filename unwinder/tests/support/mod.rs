@@ -1,6 +1,7 @@
-//! What the tests share: hand-built tables (`table`), the modules and stacks of this process (`process`), random numbers.
+//! What the tests share: hand-built tables (`table`), programs for another processor (`cross`), the modules and stacks of this process (`process`), random numbers.
 #![allow(dead_code, reason = "every test uses its own part")]
 
+pub mod cross;
 pub mod process;
 pub mod table;
 
