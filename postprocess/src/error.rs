@@ -77,6 +77,9 @@ pub enum Error {
         /// Unit in another.
         second: &'static str,
     },
+    /// Databases whose paths do not go together.
+    #[error("failed to merge databases: OpenMP worker stacks are grafted in some and not in others")]
+    MixedGrafts,
 }
 
 impl Error {
@@ -107,6 +110,7 @@ impl Error {
             Error::DatabaseWrite { .. } => {
                 "check that the directory can be written to and the disk has room".into()
             }
+            Error::MixedGrafts => "make all of them with `--graft-openmp`, or all without".into(),
             Error::MetricUnits { .. } => "merge databases that measured the same events".into(),
         };
         Some(hint)

@@ -18,6 +18,7 @@ mod map;
 mod open;
 #[cfg(test)]
 mod open_tests;
+mod openmp;
 mod run_info;
 mod symbols;
 #[cfg(test)]
@@ -26,7 +27,8 @@ pub mod views;
 
 pub use cct::{Context, Scope, ScopeKind, Tree, TreeBuilder, union};
 pub use database::{
-    Database, Health, Location, Metric, ModuleInfo, ProcessState, Provenance, SymbolSource, Unit, Value,
+    Clocks, CpuClock, Database, Drops, Health, Location, Metric, ModuleInfo, Partials, ProcessState,
+    Provenance, SymbolSource, Unit, Value, WaitClock,
 };
 pub use error::Error;
 pub use open::{OpenOptions, open};

@@ -11,19 +11,22 @@ use crate::cct::Merger;
 use crate::database::{Database, MANIFEST_FILE, ModuleInfo, Parts, Provenance, read_manifest};
 use crate::error::Error;
 use crate::load::{Code, ModuleKey, Process, Source, Warnings, check_one_run, decode, find, open_all};
+use crate::openmp::graft;
 use crate::run_info::RunInfo;
 use crate::symbols::{ModuleSymbols, resolve_module};
 
 /// Where the database of a run is kept, in the run's directory.
 const DATABASE: &str = "database";
 
-/// Where to look for debug information and what to call source files.
+/// Where to look for debug information, what to call source files, and how to place threads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OpenOptions {
     /// Directories with debug files and binaries, searched by build id and name.
     pub debug_paths: Vec<PathBuf>,
     /// Beginnings of source paths, and what they become.
     pub path_maps: Vec<(String, String)>,
+    /// Whether the paths of OpenMP workers (of libgomp and libomp) go under the parallel regions that they work for.
+    pub graft_openmp: bool,
 }
 
 /// Opens a run directory or a database directory.
@@ -36,13 +39,13 @@ pub struct OpenOptions {
 /// is a warning of the database instead.
 pub fn open(dir: &Path, options: &OpenOptions) -> Result<Database, Error> {
     if dir.join(MANIFEST_FILE).exists() {
-        return Database::open(dir);
+        return open_kept(dir, options);
     }
     let kept = dir.join(DATABASE);
     let files = match find(dir) {
         // The measurement files may have been put away when the database was there.
         Err(Error::NoMeasurements { .. }) if kept.join(MANIFEST_FILE).exists() => {
-            return Database::open(&kept);
+            return open_kept(&kept, options);
         }
         files => files?,
     };
@@ -64,6 +67,20 @@ pub fn open(dir: &Path, options: &OpenOptions) -> Result<Database, Error> {
     }
 }
 
+/// A database without its measurement files, with a warning if it is not what was asked for.
+fn open_kept(dir: &Path, options: &OpenOptions) -> Result<Database, Error> {
+    let database = Database::open(dir)?;
+    let grafted = database.provenance().graft_openmp;
+    if grafted == options.graft_openmp {
+        return Ok(database);
+    }
+    let is = if grafted { "are grafted" } else { "are not grafted" };
+    let name = dir.display();
+    Ok(database.with_warning(format!(
+        "{name}: OpenMP worker stacks {is}: it was made so, and is opened without its measurement files"
+    )))
+}
+
 fn provenance(dir: &Path, sources: &[Source], files: usize, options: &OpenOptions) -> Provenance {
     let run = RunInfo::read(dir);
     let id = sources.first().map(Source::run_id).unwrap_or_default();
@@ -75,6 +92,7 @@ fn provenance(dir: &Path, sources: &[Source], files: usize, options: &OpenOption
         files: files as u64,
         debug_paths: options.debug_paths.iter().map(|p| p.to_string_lossy().into_owned()).collect(),
         path_maps: options.path_maps.clone(),
+        graft_openmp: options.graft_openmp,
         run: run.json,
         history: Vec::new(),
     }
@@ -88,8 +106,10 @@ fn reusable(kept: &Path, files: &[PathBuf], now: &Provenance) -> Option<Database
     let then = read_manifest(kept).ok()?.provenance;
     let default_options = now.debug_paths.is_empty() && now.path_maps.is_empty();
     let same_options = (&then.debug_paths, &then.path_maps) == (&now.debug_paths, &now.path_maps);
+    let same_paths = then.graft_openmp == now.graft_openmp;
     let same_files = (then.files, &then.sources) == (now.files, &now.sources);
-    (made > newest && same_files && (same_options || default_options)).then(|| Database::open(kept).ok())?
+    (made > newest && same_files && same_paths && (same_options || default_options))
+        .then(|| Database::open(kept).ok())?
 }
 
 /// Decodes, resolves and merges. Every file is decoded twice, so that memory holds the tree and not the files.
@@ -109,8 +129,14 @@ pub(crate) fn merge(
     let mut merger = Merger::new(&symbols);
     for batch in sources.chunks(BATCH) {
         let processes: Vec<Process> = batch.par_iter().map(decode).collect();
-        for process in processes {
-            merger.add(&process, &modules.indices(&process));
+        for mut process in processes {
+            let indices = modules.indices(&process);
+            if options.graft_openmp {
+                process = graft(process, |module, address| {
+                    symbols[indices[module as usize] as usize].function_start(address)
+                });
+            }
+            merger.add(&process, &indices);
             warnings.extend(process.warnings);
         }
     }
@@ -131,6 +157,8 @@ pub(crate) fn merge(
         }
     }
     infos.sort();
+    // Code of no file that has no names is the same for all processes.
+    infos.dedup();
     Database::from_parts(Parts {
         tree: merged.tree,
         metrics: merged.metrics,
@@ -169,7 +197,8 @@ impl ModuleTable {
                 self.addresses[indices[module as usize] as usize].push(address);
             }
         }
-        for addresses in &mut self.addresses {
+        for module in indices {
+            let addresses = &mut self.addresses[module as usize];
             addresses.sort_unstable();
             addresses.dedup();
         }

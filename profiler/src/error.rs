@@ -18,6 +18,12 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// Events that cannot be asked for together.
+    #[error("failed to choose events: {0}")]
+    Events(String),
+    /// Not one event can be had.
+    #[error("failed to measure anything: {0}")]
+    NothingToMeasure(String),
     /// The directory holds another run.
     #[error("failed to use {path}: it holds another run", path = .0.display())]
     OtherRun(PathBuf),
@@ -51,7 +57,12 @@ impl Error {
     /// Exit code of the command line: 2 where another command would do, 3 where the measurement cannot be made.
     pub fn exit_code(&self) -> i32 {
         match self {
-            Error::NotFound(_) | Error::NotExecutable { .. } | Error::OtherRun(_) | Error::NotARun(_) => 2,
+            Error::NotFound(_)
+            | Error::NotExecutable { .. }
+            | Error::Events(_)
+            | Error::NothingToMeasure(_)
+            | Error::OtherRun(_)
+            | Error::NotARun(_) => 2,
             Error::Io { .. } | Error::NoPreloadPlace(_) | Error::Process { .. } => 3,
         }
     }
@@ -61,6 +72,10 @@ impl Error {
         Some(match self {
             Error::NotFound(_) => "give a path such as `./app`, or a name that is in PATH".to_owned(),
             Error::NotExecutable { .. } => "the program must be an executable file".to_owned(),
+            Error::Events(_) => "give each event once, with one rate or period".to_owned(),
+            Error::NothingToMeasure(_) => {
+                "`-e time` works everywhere; `falloff doctor` says what else does".to_owned()
+            }
             Error::OtherRun(_) => {
                 "give another directory with `-o`; ranks of one job that a launcher without a job id starts meet \
                  in one directory if FALLOFF_RUN_ID is set to the same text for all of them"

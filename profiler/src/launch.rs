@@ -10,13 +10,16 @@ use nix::sys::signal::{SigSet, SigmaskHow, Signal, sigprocmask};
 
 use crate::{Error, startup};
 
+/// A variable of the environment and what it is set to; `None` takes it away.
+pub(crate) type Variable = (OsString, Option<OsString>);
+
 /// Starts `program` with these variables in front of the environment, and waits. Gives its process id and ending.
 ///
 /// The program gets the signal mask and the dispositions that this process got, and dies with it.
 pub(crate) fn launch(
     program: &OsStr,
     args: &[OsString],
-    variables: &[(OsString, OsString)],
+    variables: &[Variable],
 ) -> Result<(u32, ExitStatus), Error> {
     let failed = |what| move |source| Error::Process { what, source };
     let waited = waited_signals();
@@ -48,15 +51,16 @@ fn swap_mask(to: &SigSet) -> Result<SigSet, Errno> {
     Ok(before)
 }
 
-fn spawn(
-    program: &OsStr,
-    args: &[OsString],
-    variables: &[(OsString, OsString)],
-    mask: SigSet,
-) -> io::Result<Child> {
+fn spawn(program: &OsStr, args: &[OsString], variables: &[Variable], mask: SigSet) -> io::Result<Child> {
     let parent = nix::unistd::getpid();
     let mut command = Command::new(program);
-    command.args(args).envs(variables.iter().map(|(k, v)| (k, v)));
+    command.args(args);
+    for (name, value) in variables {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
     let prepare = move || {
         // SAFETY: four system calls, which may be made between fork and exec.
         unsafe {

@@ -3,16 +3,13 @@
 //! Ranks of one job arrive in any order. The first writes `run.json`; the others find their own run id in it and
 //! join; another run finds another id and is refused.
 
-use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
-
-use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::run_file::{RunFile, RunIdentity};
 
 /// Name of the file that describes a run.
 pub const RUN_FILE: &str = "run.json";
@@ -20,35 +17,6 @@ pub const RUN_FILE: &str = "run.json";
 pub const MEASUREMENTS: &str = "measurements";
 /// What later steps keep beside them.
 const DATABASE: &str = "database";
-
-/// What `run.json` says.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct RunFile {
-    schema: String,
-    version: u32,
-    run_id: String,
-    command: Vec<String>,
-    samples_per_cpu_second: u32,
-    created_unix_seconds: u64,
-    working_directory: String,
-    falloff_version: String,
-}
-
-impl RunFile {
-    pub(crate) fn new(run_id: &str, command: &[OsString], rate: u32) -> RunFile {
-        RunFile {
-            schema: "falloff.run".to_owned(),
-            version: 1,
-            run_id: run_id.to_owned(),
-            command: command.iter().map(|a| a.to_string_lossy().into_owned()).collect(),
-            samples_per_cpu_second: rate,
-            created_unix_seconds: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs()),
-            working_directory: std::env::current_dir()
-                .map_or_else(|_| String::new(), |d| d.display().to_string()),
-            falloff_version: env!("CARGO_PKG_VERSION").to_owned(),
-        }
-    }
-}
 
 /// Makes the directory, or joins it if it is this run's already; gives the folder for measurements, absolute.
 pub(crate) fn enter(dir: &Path, run: &RunFile) -> Result<PathBuf, Error> {
@@ -59,7 +27,7 @@ pub(crate) fn enter(dir: &Path, run: &RunFile) -> Result<PathBuf, Error> {
         write_first(&file, run)?;
     }
     let text = fs::read_to_string(&file).map_err(Error::io("read", &file))?;
-    let ours = serde_json::from_str::<RunFile>(&text).is_ok_and(|there| there.run_id == run.run_id);
+    let ours = serde_json::from_str::<RunIdentity>(&text).is_ok_and(|there| there.run_id == run.run_id);
     if !ours {
         return Err(Error::OtherRun(dir.to_owned()));
     }
@@ -123,7 +91,7 @@ mod tests {
     use super::*;
 
     fn run(id: &str) -> RunFile {
-        RunFile::new(id, &["app".into()], 200)
+        RunFile::new(id, &["app".into()], &crate::Request::default().prepare().unwrap())
     }
 
     #[test]

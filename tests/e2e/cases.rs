@@ -6,12 +6,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use nix::sys::signal::Signal;
 use serde::Deserialize;
 
-use crate::support::folded::{Sample, same_function};
+use crate::shares::{Hot, Profile};
+use crate::support::folded::Sample;
+use crate::support::source::Source;
 use crate::support::{Folded, Outcome, Workshop, bash, outcome, programs, tools, total};
 
 /// One `case.toml`.
@@ -40,27 +42,6 @@ pub struct Case {
     profile: Option<String>,
     #[serde(default)]
     hot: Vec<Hot>,
-}
-
-/// A function's known share.
-#[derive(Deserialize, Debug)]
-#[serde(deny_unknown_fields)]
-struct Hot {
-    #[serde(rename = "fn")]
-    function: String,
-    share: f64,
-    #[serde(default = "usual_tolerance")]
-    tol: f64,
-    #[serde(default)]
-    path: Vec<String>,
-    /// Some one process must show it.
-    proc: Option<String>,
-    /// `inclusive` counts everything below the function, else only its own samples count.
-    note: Option<String>,
-}
-
-fn usual_tolerance() -> f64 {
-    0.05
 }
 
 /// What one case left behind, for the checks of its notes.
@@ -115,7 +96,9 @@ impl Case {
     fn command_line(&self) -> String {
         let plain = self.run.starts_with("./") || self.run.starts_with("'./");
         let program = if plain { self.run.clone() } else { format!("bash -c {}", quoted(&self.run)) };
-        format!("exec \"$FALLOFF\" run -o \"$RUN_DIR\" -- {program}")
+        let source = Source::chosen();
+        let options = source.options(source.rate());
+        format!("exec \"$FALLOFF\" run {options} -o \"$RUN_DIR\" -- {program}")
     }
 
     /// Exit status or signal, and the lines that must appear.
@@ -135,79 +118,32 @@ impl Case {
     }
 
     /// Known shares, then what the notes say.
+    #[expect(clippy::print_stderr, reason = "shown with --nocapture: how sure every check is")]
     fn check_profile(&self, shop: Workshop, run_dir: PathBuf, outcome: Outcome) -> Result<(), String> {
         if self.profile.as_deref() == Some("lost") {
             return Ok(());
         }
         let more: Vec<_> = self.export_args.split_whitespace().collect();
-        let folded = export(&run_dir, &more, shop.dir())?;
-        let wrong: Vec<_> = self.hot.iter().filter_map(|hot| hot.check(&folded).err()).collect();
-        if !wrong.is_empty() {
-            return Err(format!("{}\n{}", wrong.join("\n"), summary(&folded)));
+        let export = |metric| Folded::try_export(&run_dir, metric, "process", &more, shop.dir());
+        let rate = Source::chosen().rate();
+        let profile = Profile { cpu: export("cpu")?, samples: export("samples")?, rate };
+        let mut wrong = Vec::new();
+        for hot in &self.hot {
+            match hot.check(&profile) {
+                Ok(says) => eprintln!("{}: {says}", self.id),
+                Err(why) => wrong.push(why),
+            }
         }
-        let evidence = Evidence { shop, run_dir, outcome, folded };
+        if !wrong.is_empty() {
+            return Err(format!("{}\n{}", wrong.join("\n"), summary(&profile.cpu)));
+        }
+        let evidence = Evidence { shop, run_dir, outcome, folded: profile.cpu };
         let noted = super::notes::check(&self.id, &evidence);
         if let Some(clean) = &self.clean {
             crate::support::outcome(&mut bash(evidence.shop.dir(), clean)).expect_code(0);
         }
         noted.map_err(|why| format!("{why}\n{}", summary(&evidence.folded)))
     }
-}
-
-impl Hot {
-    fn check(&self, folded: &Folded) -> Result<(), String> {
-        if self.proc.is_none() {
-            return self.meets(self.share_in(folded.program()), "the program");
-        }
-        let processes = folded.processes();
-        let tried: Vec<_> = processes
-            .iter()
-            .map(|&process| {
-                let own = folded.program().filter(move |sample| sample.process == process);
-                self.meets(self.share_in(own), process)
-            })
-            .collect();
-        if tried.iter().any(Result::is_ok) {
-            return Ok(());
-        }
-        let why: Vec<_> = tried.into_iter().filter_map(Result::err).collect();
-        Err(format!("no process shows {} of {:?}:\n  {}", self.function, self.proc, why.join("\n  ")))
-    }
-
-    fn share_in<'a>(&self, samples: impl Iterator<Item = &'a Sample> + Clone) -> f64 {
-        let inclusive = self.note.as_deref() == Some("inclusive");
-        let counted = samples.clone().filter(|sample| {
-            let inside = sample.ends_in(&self.function)
-                || inclusive && sample.frames.iter().any(|frame| same_function(frame, &self.function));
-            inside && sample.passes(&self.path)
-        });
-        total(counted) as f64 / total(samples).max(1) as f64
-    }
-
-    fn meets(&self, share: f64, whose: &str) -> Result<(), String> {
-        if (share - self.share).abs() <= self.tol {
-            return Ok(());
-        }
-        Err(format!(
-            "{} has {:.2} % of {whose}, not {:.2} % ± {:.2} (path {:?})",
-            self.function,
-            share * 100.0,
-            self.share * 100.0,
-            self.tol * 100.0,
-            self.path
-        ))
-    }
-}
-
-/// The export, or what stood in its way: a case whose program cannot be profiled has none.
-fn export(run_dir: &Path, more: &[&str], cwd: &Path) -> Result<Folded, String> {
-    let dir = run_dir.to_str().expect("test directories have plain names");
-    let mut command = crate::support::falloff(["export", dir, "--format", "folded", "--metric", "cpu"]);
-    let outcome = outcome(command.args(["--by", "process", "-o", "-"]).args(more).current_dir(cwd));
-    if outcome.code() != 0 {
-        return Err(format!("no export\n{outcome}"));
-    }
-    Ok(Folded::parse(&outcome.stdout))
 }
 
 /// The heaviest paths of a profile, to explain a failure.
@@ -222,7 +158,7 @@ fn summary(folded: &Folded) -> String {
     format!(
         "{} us sampled, {} us not; heaviest:\n{}",
         total(folded.samples.iter()),
-        folded.unsampled,
+        total(folded.unsampled.iter()),
         lines.join("\n")
     )
 }

@@ -5,13 +5,17 @@ mod errors;
 mod install;
 mod mpi;
 mod notes;
+mod openmp;
 mod readme;
 mod refusals;
 mod run;
 mod score;
+mod shares;
 mod stress;
 mod sweep;
+mod threads;
 mod view;
+mod waits;
 mod workspace;
 
 #[path = "../support/mod.rs"]

@@ -62,36 +62,48 @@ impl Sample {
 #[derive(Debug)]
 pub struct Folded {
     pub samples: Vec<Sample>,
-    /// CPU time that no sample covers, in microseconds.
-    pub unsampled: u64,
+    /// Time that no sample covers.
+    pub unsampled: Vec<Sample>,
 }
 
 impl Folded {
     /// Exports metric `cpu` of a run by process; `more` are further arguments.
     #[track_caller]
     pub fn export(dir: &Path, more: &[&str], cwd: &Path) -> Self {
+        Self::try_export(dir, "cpu", "process", more, cwd).unwrap_or_else(|why| panic!("{why}"))
+    }
+
+    /// Exports a metric by thread: a process is then `NAME:pid:tid`.
+    #[track_caller]
+    pub fn by_thread(dir: &Path, metric: &str) -> Self {
+        Self::try_export(dir, metric, "thread", &[], Path::new("/")).unwrap_or_else(|why| panic!("{why}"))
+    }
+
+    /// The export, or what stood in its way: a program that cannot be profiled has none.
+    pub fn try_export(dir: &Path, metric: &str, by: &str, more: &[&str], cwd: &Path) -> Result<Self, String> {
         let dir = dir.to_str().expect("test directories have plain names");
-        let mut command =
-            falloff(["export", dir, "--format", "folded", "--metric", "cpu", "--by", "process"]);
-        command.args(more).args(["-o", "-"]).current_dir(cwd);
-        Self::parse(&outcome(&mut command).expect_code(0).stdout)
+        let mut command = falloff(["export", dir, "--format", "folded", "--metric", metric, "--by", by]);
+        let outcome = outcome(command.args(more).args(["-o", "-"]).current_dir(cwd));
+        if outcome.code() == 0 {
+            Ok(Self::parse(&outcome.stdout))
+        } else {
+            Err(format!("no export\n{outcome}"))
+        }
     }
 
     /// Reads the text. The unsampled rest is booked apart: it is CPU time at a place nobody saw, so it can
     /// count neither for nor against a function; shares are of what was sampled.
     pub fn parse(text: &str) -> Self {
-        let mut folded = Self { samples: Vec::new(), unsampled: 0 };
+        let mut folded = Self { samples: Vec::new(), unsampled: Vec::new() };
         for line in text.lines() {
             let (path, value) = line.rsplit_once(' ').unwrap_or_else(|| panic!("no value: {line}"));
             let value = value.parse().unwrap_or_else(|_| panic!("value is no whole number: {line}"));
             let mut frames = path.split(';').map(str::to_owned);
             let process = frames.next().expect("split gives at least one part");
             let frames: Vec<_> = frames.collect();
-            if frames.iter().any(|frame| frame == "[unsampled]") {
-                folded.unsampled += value;
-            } else {
-                folded.samples.push(Sample { process, frames, value });
-            }
+            let unsampled = frames.iter().any(|frame| frame == "[unsampled]");
+            let kind = if unsampled { &mut folded.unsampled } else { &mut folded.samples };
+            kind.push(Sample { process, frames, value });
         }
         folded
     }
@@ -99,6 +111,13 @@ impl Folded {
     /// The samples of the program itself, shells and helpers left out.
     pub fn program(&self) -> impl Iterator<Item = &Sample> + Clone {
         self.samples.iter().filter(|sample| !HELPERS.contains(&sample.image()))
+    }
+
+    /// All time of one thread in an export by thread.
+    pub fn of_thread(&self, thread: u64) -> u64 {
+        let name = format!(":{thread}");
+        let all = self.samples.iter().chain(&self.unsampled);
+        total(all.filter(|sample| sample.process.ends_with(&name)))
     }
 
     /// The program's processes, each once.

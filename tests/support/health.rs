@@ -10,9 +10,12 @@ use super::{falloff, outcome};
 #[derive(Deserialize, Debug)]
 pub struct Health {
     pub samples: u64,
+    pub wait_samples: u64,
     pub dropped: u64,
     pub partial: u64,
     pub truncated: u64,
+    pub cpu_used_ns: u64,
+    pub cpu_booked_ns: u64,
     pub processes: u64,
     pub ranks_present: u64,
     pub ranks_expected: u64,

@@ -1,14 +1,17 @@
 //! What every test needs: a place to work, commands with a time limit, compilers, and a reader of exports.
 
 pub mod build;
+pub mod clocks;
 pub mod command;
 pub mod folded;
 pub mod health;
+pub mod sampling;
+pub mod source;
 pub mod tools;
 pub mod workshop;
 
 pub use build::{build, build_with};
 pub use command::{Outcome, Running, bash, data, falloff, falloff_run, outcome, programs};
 pub use folded::{Folded, total};
-pub use health::health;
+pub use health::{Health, health};
 pub use workshop::Workshop;

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use super::{Workshop, bash, outcome};
+
 /// Whether all tools are here. Where continuous integration runs (`CI=true`) a missing tool fails the test;
 /// elsewhere the test is skipped with a line that says why.
 pub fn have(tools: &[&str]) -> bool {
@@ -36,4 +38,15 @@ fn on_path(tool: &str) -> bool {
 
 fn is_program(path: &Path) -> bool {
     nix::unistd::access(path, nix::unistd::AccessFlags::X_OK).is_ok() && path.is_file()
+}
+
+/// Whether a compiler command line makes programs here; one that does not is as a missing tool.
+pub fn compiles(shop: &Workshop, compiler: &str) -> bool {
+    let text = format!("echo 'int main(void) {{ return 0; }}' | {compiler} -x c -o probe -");
+    let end = outcome(&mut bash(shop.dir(), &text));
+    if end.code() == 0 {
+        return true;
+    }
+    assert!(std::env::var("CI").as_deref() != Ok("true"), "{compiler} makes no programs\n{end}");
+    skip(&format!("{compiler} makes no programs"))
 }

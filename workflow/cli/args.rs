@@ -4,15 +4,13 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use falloff_postprocess::OpenOptions;
 use falloff_postprocess::views::ViewKind;
-use falloff_workflow::exit;
+use falloff_profiler::event::rate_hz;
 
-use crate::failure::Failure;
-use crate::output::Output;
-use crate::values::{self, Event, Selection};
+use crate::measure_args::MeasureArgs;
+use crate::values::{self, Selection};
 
 /// Shows where a parallel program's speed-up falls off.
 #[derive(Debug, Parser)]
@@ -31,7 +29,7 @@ const EXAMPLES: &str = "EXAMPLES
   falloff view profile --view callers                look at it";
 
 /// Stands for `{n}`, which would end a line in help texts.
-const COUNT_IN_HELP: &str = "{#}";
+pub const COUNT_IN_HELP: &str = "{#}";
 
 const EXIT_CODES: &str = "Exit codes: 0 ok, 1 a threshold was missed, 2 usage, 3 measurement incomplete or not comparable, \
 4 the program failed, 5 not enough data to decide, 70 a bug in falloff. `run` passes on what the program ended with.";
@@ -48,6 +46,8 @@ pub enum Verb {
     Score(ScoreArgs),
     /// Write the profile of a run in the format of another tool
     Export(ExportArgs),
+    /// Say what can be measured on this machine, and what would enable the rest
+    Doctor(DoctorArgs),
     /// Sweep and score a built-in program whose losses are known
     Demo(DemoArgs),
     /// One process of the demonstration
@@ -59,14 +59,20 @@ pub enum Verb {
 #[command(before_long_help = "EXAMPLES
   falloff run -- ./app input                        into falloff-app-1
   mpirun -n 4 falloff run -o profile -- ./app       all ranks into one directory
-  falloff run -e cpu@1000 -- ./app                  1000 samples per second of CPU time")]
+  falloff run -e time@1000 -- ./app                 1000 samples per second
+  falloff run -e time,page-faults -- ./app          page faults as well
+  falloff run -e cycles/1000000,instructions/1000000 -- ./app
+                                                    a sample each million of both, and nothing else
+  falloff run --only solver -- ./job.sh             of all that the script starts, the solver")]
 pub struct RunArgs {
     /// Directory for the measurements; falloff-PROGRAM-1 or the next that is free if not given
     #[arg(short = 'o', value_name = "DIR")]
     pub output: Option<PathBuf>,
-    /// What to sample and how often, in samples per second of CPU time
-    #[arg(short = 'e', value_name = "EVENT[@RATE]", default_value = "cpu", value_parser = values::event)]
-    pub event: Event,
+    #[command(flatten)]
+    pub measure: MeasureArgs,
+    /// Say at the end, on standard error, how complete the measurement is
+    #[arg(long)]
+    pub health: bool,
     /// By it the ranks of one job meet in one directory; found from the launcher if not given
     #[arg(long, value_name = "ID", env = "FALLOFF_RUN_ID", hide_env_values = true)]
     pub run_id: Option<String>,
@@ -107,9 +113,11 @@ pub struct SweepArgs {
     /// put before the program, with {#} in them and {command} where the program goes if not at the end
     #[arg(long, value_name = "LAUNCHER", default_value = "mpirun")]
     pub launcher: String,
-    /// Samples per second of CPU time
-    #[arg(long, value_name = "HZ", default_value_t = values::DEFAULT_RATE_HZ, value_parser = values::rate_hz)]
-    pub rate: u32,
+    #[command(flatten)]
+    pub measure: MeasureArgs,
+    /// Samples per second of time, cpu and blocked; the same as a rate behind their names
+    #[arg(long, value_name = "HZ", value_parser = rate_hz)]
+    pub rate: Option<u32>,
     /// Longest time for one run, for example 90s, 10m or 2h
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     pub timeout: Option<Duration>,
@@ -132,9 +140,9 @@ pub struct ViewArgs {
     /// Call paths from above, from below, or by program structure
     #[arg(long, value_enum, default_value_t = View::Context)]
     pub view: View,
-    /// What to show
-    #[arg(long, value_name = "METRIC", default_value = "cpu")]
-    pub metric: String,
+    /// What to show: time, cpu, blocked, preempted, samples or an event; time if it was measured
+    #[arg(long, value_name = "METRIC")]
+    pub metric: Option<String>,
     #[arg(long, value_enum, default_value_t = ViewFormat::Text)]
     pub format: ViewFormat,
     /// Levels below the root
@@ -164,9 +172,9 @@ pub struct ScoreArgs {
     /// Processor count that is scored; the largest if not given
     #[arg(long, value_name = "P")]
     pub at: Option<u32>,
-    /// What to score
-    #[arg(long, value_name = "METRIC", default_value = "cpu")]
-    pub metric: String,
+    /// What to score: time, cpu, blocked or preempted; time if it was measured
+    #[arg(long, value_name = "METRIC")]
+    pub metric: Option<String>,
     /// Expect the same total work at every count, whatever the sweep was made for
     #[arg(long, conflicts_with = "weak")]
     pub strong: bool,
@@ -195,9 +203,9 @@ pub struct ExportArgs {
     /// Format: folded
     #[arg(long, value_name = "FORMAT")]
     pub format: String,
-    /// What to write
-    #[arg(long, value_name = "METRIC", default_value = "cpu")]
-    pub metric: String,
+    /// What to write: time, cpu, blocked, preempted, samples or an event; time if it was measured
+    #[arg(long, value_name = "METRIC")]
+    pub metric: Option<String>,
     /// What is kept apart
     #[arg(long, value_enum, default_value_t = By::None)]
     pub by: By,
@@ -206,6 +214,17 @@ pub struct ExportArgs {
     pub output: PathBuf,
     #[command(flatten)]
     pub debug: DebugArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(before_long_help = "EXAMPLES
+  falloff doctor
+  srun -N 1 falloff doctor --format json
+
+Exit code 0 if time can be measured, 3 if not.")]
+pub struct DoctorArgs {
+    #[arg(long, value_enum, default_value_t = DoctorFormat::Text)]
+    pub format: DoctorFormat,
 }
 
 #[derive(Debug, Args)]
@@ -219,6 +238,9 @@ pub struct DemoArgs {
 pub struct WorkerArgs {
     /// File through which the processes meet
     pub shared: PathBuf,
+    /// One step by one process, whatever a launcher says, with nothing to print
+    #[arg(long)]
+    pub alone: bool,
 }
 
 #[derive(Debug, Args)]
@@ -229,11 +251,18 @@ pub struct DebugArgs {
     /// Sources that were compiled in OLD are in NEW; may be repeated
     #[arg(long = "map-path", value_name = "OLD=NEW", value_parser = values::path_map)]
     pub path_maps: Vec<(String, String)>,
+    /// Put the call paths of OpenMP workers under the parallel regions that they work for
+    #[arg(long)]
+    pub graft_openmp: bool,
 }
 
 impl DebugArgs {
     pub fn options(&self) -> OpenOptions {
-        OpenOptions { debug_paths: self.debug_paths.clone(), path_maps: self.path_maps.clone() }
+        OpenOptions {
+            debug_paths: self.debug_paths.clone(),
+            path_maps: self.path_maps.clone(),
+            graft_openmp: self.graft_openmp,
+        }
     }
 }
 
@@ -261,6 +290,12 @@ pub enum ViewFormat {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum DoctorFormat {
+    Text,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum ScoreFormat {
     Text,
     Json,
@@ -273,48 +308,4 @@ pub enum By {
     Process,
     Rank,
     Thread,
-}
-
-/// Help is printed; anything else is one message in our own form.
-pub fn not_parsed(error: &clap::Error, output: &Output) -> Result<i32, Failure> {
-    match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            output.data(&error.render().to_string().replace(COUNT_IN_HELP, "{n}"))?;
-            return Ok(exit::OK);
-        }
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
-            return Err(Failure::usage(
-                "failed to read the command line: no command is given",
-                "start with `falloff demo`, or see `falloff --help`",
-            ));
-        }
-        _ => {}
-    }
-    let rendered = error.render().to_string();
-    let message = rendered.split("\n\n").next().unwrap_or_default();
-    let message = message.trim().trim_start_matches("error: ");
-    let joined = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    Err(Failure::usage(format!("failed to read the command line: {joined}"), hint(error)))
-}
-
-fn hint(error: &clap::Error) -> String {
-    let texts = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => vec![text.clone()],
-        Some(ContextValue::Strings(list)) => list.clone(),
-        _ => Vec::new(),
-    };
-    let similar = [ContextKind::SuggestedArg, ContextKind::SuggestedValue, ContextKind::SuggestedSubcommand]
-        .into_iter()
-        .flat_map(texts)
-        .next();
-    let verb = std::env::args().nth(1).filter(|word| !word.starts_with('-'));
-    let known = ["run", "sweep", "view", "score", "export", "demo"];
-    let help = match verb.filter(|verb| known.contains(&verb.as_str())) {
-        Some(verb) => format!("see `falloff {verb} --help`"),
-        None => "see `falloff --help`".into(),
-    };
-    match similar {
-        Some(word) => format!("did you mean `{word}`? {help}"),
-        None => help,
-    }
 }

@@ -1,9 +1,11 @@
 //! `falloff demo`: a sweep of the built-in program, and its known losses beside the measured ones.
 
 use std::ffi::OsStr;
-use std::path::Path;
 
 use falloff_postprocess::OpenOptions;
+use falloff_profiler::event::Measure;
+use falloff_profiler::{EventSpec, Request};
+use falloff_workflow::demo::planted::STEPS;
 use falloff_workflow::demo::verdict::Verdict;
 use falloff_workflow::demo::worker::{rank_and_size, work};
 use falloff_workflow::plan::Plan;
@@ -27,7 +29,10 @@ pub fn demo(args: &DemoArgs, output: &Output) -> Result<i32, Failure> {
     let falloff = own_executable()?;
     let dir = args.output.clone().unwrap_or_else(|| next_free("falloff", OsStr::new("demo")));
     let program = vec![falloff.display().to_string(), "demo-worker".into(), "{run}/shared".into()];
-    let plan = Plan::new(program, "plain".into(), Scaling::Strong, SCALES.to_vec());
+    // The closed forms are about work; how long the processes wait for each other depends on the machine.
+    let cpu = EventSpec { measure: Measure::Cpu, sampling: None };
+    let request = Request { events: vec![cpu], ..Request::default() };
+    let plan = Plan::new(program, "plain".into(), Scaling::Strong, SCALES.to_vec()).measuring(request)?;
     let outcome = carry_out(&Sweep::new(plan, &dir, &falloff)?, &dir, output)?;
     if outcome.interrupted.is_some() || !outcome.failed.is_empty() {
         return Err(Failure {
@@ -61,8 +66,12 @@ fn judge(results: &Results, output: &Output) -> Result<bool, Failure> {
 
 /// One process of the demonstration.
 pub fn worker(args: &WorkerArgs, output: &Output) -> Result<i32, Failure> {
+    if args.alone {
+        work(&args.shared, 0, 1, 1)?;
+        return Ok(exit::OK);
+    }
     let (rank, size) = rank_and_size(|name| std::env::var(name).ok())?;
-    if let Some(line) = work(Path::new(&args.shared), rank, size)? {
+    if let Some(line) = work(&args.shared, rank, size, STEPS)? {
         output.data(&format!("{line}\n"))?;
     }
     Ok(exit::OK)

@@ -23,7 +23,7 @@ pub fn export(args: &ExportArgs, output: &Output) -> Result<i32, Failure> {
         ));
     }
     let database = open(&args.dir, &args.debug.options())?;
-    let metric = metric(&database, &args.dir, &args.metric)?;
+    let metric = metric(&database, &args.dir, args.metric.as_deref())?;
     let by = match args.by {
         By::None => export::By::None,
         By::Process => export::By::Process,

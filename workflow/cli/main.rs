@@ -2,8 +2,11 @@
 
 mod args;
 mod demo;
+mod doctor;
 mod export;
 mod failure;
+mod measure_args;
+mod not_parsed;
 mod output;
 mod run;
 mod score;
@@ -43,7 +46,7 @@ fn main() -> ExitCode {
 fn dispatch(output: &Output) -> Result<i32, Failure> {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return args::not_parsed(&error, output),
+        Err(error) => return not_parsed::not_parsed(&error, output),
     };
     match cli.verb {
         Verb::Run(args) => run::run(&args, output),
@@ -51,6 +54,7 @@ fn dispatch(output: &Output) -> Result<i32, Failure> {
         Verb::View(args) => view::view(&args, output),
         Verb::Score(args) => score::score(&args, output),
         Verb::Export(args) => export::export(&args, output),
+        Verb::Doctor(args) => doctor::doctor(&args, output),
         Verb::Demo(args) => demo::demo(&args, output),
         Verb::DemoWorker(args) => demo::worker(&args, output),
     }

@@ -18,7 +18,7 @@ const MOST_ROWS: Option<usize> = Some(60);
 pub fn score(args: &ScoreArgs, output: &Output) -> Result<i32, Failure> {
     let results = Results::open(&args.dir, &args.debug.options())?;
     let choice = Choice {
-        metric: Some(args.metric.clone()),
+        metric: args.metric.clone(),
         base: args.base,
         at: args.at,
         scaling: match (args.strong, args.weak) {

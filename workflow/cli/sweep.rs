@@ -3,10 +3,12 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use falloff_postprocess::OpenOptions;
 use falloff_workflow::backends::Interrupt;
 use falloff_workflow::exit;
 use falloff_workflow::journal::{Entry, State};
 use falloff_workflow::plan::{Plan, RunKey};
+use falloff_workflow::results::Results;
 use falloff_workflow::scoring::Scaling;
 use falloff_workflow::sweep::{OUTPUT_LOG, Outcome, Progress, Sweep};
 
@@ -18,9 +20,9 @@ use crate::values::next_free;
 /// Carries out the sweep, or prints its commands.
 pub fn sweep(args: &SweepArgs, output: &Output) -> Result<i32, Failure> {
     let scaling = if args.weak { Scaling::Weak } else { Scaling::Strong };
-    let mut plan = Plan::new(args.program.clone(), args.launcher.clone(), scaling, args.scales.clone());
+    let plan = Plan::new(args.program.clone(), args.launcher.clone(), scaling, args.scales.clone());
+    let mut plan = plan.measuring(args.measure.request(args.rate)?)?;
     plan.repetitions = args.repeat;
-    plan.rate_hz = args.rate;
     plan.timeout_seconds = args.timeout.map(|t| t.as_secs_f64());
     let program = args.program.first().map_or(OsStr::new(""), OsStr::new);
     let dir = args.output.clone().unwrap_or_else(|| next_free("falloff-sweep", program));
@@ -36,6 +38,7 @@ pub fn sweep(args: &SweepArgs, output: &Output) -> Result<i32, Failure> {
     if !outcome.failed.is_empty() {
         return Err(failed(&outcome, &dir));
     }
+    Results::open(&dir, &OpenOptions::default())?.check_comparable()?;
     output.note(&format!("next: falloff score {}", dir.display()));
     Ok(exit::OK)
 }
@@ -48,6 +51,9 @@ pub fn carry_out(sweep: &Sweep, dir: &Path, output: &Output) -> Result<Outcome, 
         code: exit::INCOMPLETE,
     })?;
     let plan = sweep.plan();
+    for line in sweep.notices() {
+        output.warn(&format!("falloff: {line}"));
+    }
     let count = plan.runs().len();
     let mut done = 0;
     let outcome = sweep.carry_out(&interrupt, |progress| match progress {

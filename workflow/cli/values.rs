@@ -6,40 +6,6 @@ use std::time::Duration;
 
 use falloff_postprocess::Location;
 
-/// What is sampled and how often: `EVENT[@RATE]`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Event {
-    /// Name of the event.
-    pub name: String,
-    /// Samples per second of its clock.
-    pub rate_hz: u32,
-}
-
-/// Samples per second of CPU time, if nothing else is asked for.
-pub const DEFAULT_RATE_HZ: u32 = 200;
-const MAX_RATE_HZ: u32 = 10_000;
-
-/// Parses `EVENT[@RATE]`.
-pub fn event(text: &str) -> Result<Event, String> {
-    let (name, rate) = match text.split_once('@') {
-        Some((name, rate)) => (name, rate_hz(rate)?),
-        None => (text, DEFAULT_RATE_HZ),
-    };
-    match name {
-        "cpu" => Ok(Event { name: name.into(), rate_hz: rate }),
-        "time" => Err("waiting time is not measured by this version; use `cpu`".into()),
-        _ => Err(format!("there is no event `{name}`; use `cpu`")),
-    }
-}
-
-/// Parses a rate in samples per second.
-pub fn rate_hz(text: &str) -> Result<u32, String> {
-    match text.parse() {
-        Ok(rate @ 1..=MAX_RATE_HZ) => Ok(rate),
-        _ => Err(format!("`{text}` is no rate; use 1 to {MAX_RATE_HZ} samples per second")),
-    }
-}
-
 /// Parses a duration: seconds, or a number with s, m or h behind it.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let (number, factor) = match text.char_indices().last() {
@@ -116,15 +82,6 @@ pub fn next_free(prefix: &str, program: &OsStr) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn events_have_a_rate() {
-        assert_eq!(event("cpu@1000").unwrap(), Event { name: "cpu".into(), rate_hz: 1000 });
-        assert_eq!(event("cpu").unwrap().rate_hz, DEFAULT_RATE_HZ);
-        assert!(event("time").unwrap_err().contains("waiting time"));
-        assert!(event("cpu@0").is_err());
-        assert!(event("cycles").unwrap_err().contains("no event"));
-    }
 
     #[test]
     fn durations_have_a_unit() {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use falloff_postprocess::views::{build, json, text};
+use falloff_postprocess::views::{json, of_database, text};
 use falloff_postprocess::{Database, Metric, open};
 use falloff_workflow::exit;
 use falloff_workflow::plan::Plan;
@@ -23,7 +23,7 @@ pub fn view(args: &ViewArgs, output: &Output) -> Result<i32, Failure> {
         ));
     }
     let database = open(&args.dir, &args.debug.options())?;
-    let metric = metric(&database, &args.dir, &args.metric)?;
+    let metric = metric(&database, &args.dir, args.metric.as_deref())?;
     let selected = |l: &falloff_postprocess::Location| args.location.is_none_or(|s| s.holds(l));
     if !database.locations().iter().any(selected) {
         return Err(Failure::usage(
@@ -31,9 +31,8 @@ pub fn view(args: &ViewArgs, output: &Output) -> Result<i32, Failure> {
             "see its ranks and processes with --format json, without --location",
         ));
     }
-    let totals = database.exclusive_at(&metric.name, selected).unwrap_or_default();
-    let column = totals.into_iter().map(|v| v as f64).collect();
-    let view = build(args.view.kind(), database.tree(), &[column]);
+    let view = of_database(&database, args.view.kind(), &metric.name, selected)
+        .ok_or_else(|| not_measured(&database, &args.dir, &metric.name))?;
     match args.format {
         ViewFormat::Json => output.stream(|out| {
             json::write(&mut *out, &database, &view, 0, metric)?;
@@ -52,25 +51,26 @@ pub fn view(args: &ViewArgs, output: &Output) -> Result<i32, Failure> {
     Ok(exit::OK)
 }
 
-/// Metric that every sound measurement has.
-const ALWAYS_MEASURED: &str = "cpu";
+/// The metric of this name or the default one, or a message that lists those that are there.
+pub fn metric<'a>(database: &'a Database, dir: &Path, name: Option<&str>) -> Result<&'a Metric, Failure> {
+    let found = match name {
+        Some(name) => database.metric(name),
+        None => database.default_metric(),
+    };
+    found.ok_or_else(|| not_measured(database, dir, name.unwrap_or("time")))
+}
 
-/// The metric of this name, or a message that lists those that are there.
-pub fn metric<'a>(database: &'a Database, dir: &Path, name: &str) -> Result<&'a Metric, Failure> {
-    let metrics = database.metrics();
-    if let Some(metric) = metrics.iter().find(|m| m.name == name) {
-        return Ok(metric);
-    }
-    if name == ALWAYS_MEASURED {
-        return Err(Failure {
-            message: format!("failed to show `{}`: its measurement files hold no `{name}`", dir.display()),
+fn not_measured(database: &Database, dir: &Path, name: &str) -> Failure {
+    if database.metrics().is_empty() {
+        return Failure {
+            message: format!("failed to show `{}`: its measurement files hold no metric", dir.display()),
             hint: Some("the files are damaged or empty; measure the program again".into()),
             code: exit::INCOMPLETE,
-        });
+        };
     }
-    let known: Vec<&str> = metrics.iter().map(|m| m.name.as_str()).collect();
-    Err(Failure::usage(
+    let known: Vec<&str> = database.metrics().iter().map(|m| m.name.as_str()).collect();
+    Failure::usage(
         format!("failed to show `{}`: metric `{name}` was not measured", dir.display()),
         format!("use one of: {}", known.join(", ")),
-    ))
+    )
 }

@@ -78,6 +78,17 @@ pub enum Error {
         /// What is missing.
         reason: String,
     },
+    /// Runs whose costs were measured in different ways.
+    #[error("failed to compare the runs of `{}`, which were measured in different ways: {groups}", path.display())]
+    UnlikeClocks {
+        /// The sweep.
+        path: PathBuf,
+        /// Which runs were measured by which clocks.
+        groups: String,
+    },
+    /// The program cannot be profiled as asked.
+    #[error("{0}")]
+    Profiler(#[from] falloff_profiler::Error),
     /// A measurement could not be opened.
     #[error("{0}")]
     Postprocess(#[from] falloff_postprocess::Error),
@@ -97,7 +108,8 @@ impl Error {
             Error::Io { .. } | Error::Usage { .. } | Error::Occupied { .. } | Error::NotASweep { .. } => {
                 exit::USAGE
             }
-            Error::Malformed { .. } | Error::Version { .. } => exit::INCOMPLETE,
+            Error::Malformed { .. } | Error::Version { .. } | Error::UnlikeClocks { .. } => exit::INCOMPLETE,
+            Error::Profiler(error) => error.exit_code(),
             Error::NotEnoughRuns { .. } => exit::NOT_ENOUGH_DATA,
             Error::Postprocess(error) => postprocess_code(error),
             Error::Demo(_) => exit::PROGRAM_FAILED,
@@ -131,6 +143,12 @@ impl Error {
                 "see the logs under `{}`, then give the same `falloff sweep` command again: it repeats what failed",
                 path.join("runs").display()
             )),
+            Error::UnlikeClocks { .. } => Some(
+                "sweep into a new directory with clocks that all machines and counts have: `falloff sweep --cpu-clock timer \
+                 --waits calls …`; `falloff doctor` says what each machine has"
+                    .into(),
+            ),
+            Error::Profiler(error) => error.hint(),
             Error::Postprocess(error) => error.hint(),
             Error::Demo(_) => Some("see the output.log of the run, or start `falloff demo` again".into()),
         }

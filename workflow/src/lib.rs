@@ -7,6 +7,7 @@
 
 pub mod backends;
 pub mod demo;
+pub mod doctor;
 mod error;
 pub mod exit;
 pub mod journal;

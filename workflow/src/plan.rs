@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use falloff_profiler::event::{DEFAULT_RATE_HZ, Measure, Selection};
+use falloff_profiler::{EventSpec, Request};
 use serde::{Deserialize, Serialize};
 
 use crate::scoring::Scaling;
@@ -29,10 +31,18 @@ pub struct Plan {
     pub scales: Vec<u32>,
     /// How often each is run.
     pub repetitions: u32,
-    /// Samples per second of CPU time.
+    /// What is measured. A plan that does not say it is of a falloff that knew CPU time only.
+    #[serde(default = "cpu_alone")]
+    pub request: Request,
+    /// Samples per second of CPU time, and at most of waits.
     pub rate_hz: u32,
     /// How long a run may take.
     pub timeout_seconds: Option<f64>,
+}
+
+fn cpu_alone() -> Request {
+    let cpu = EventSpec { measure: Measure::Cpu, sampling: None };
+    Request { events: vec![cpu], ..Request::default() }
 }
 
 /// One run of a plan.
@@ -70,9 +80,16 @@ impl Plan {
             scaling,
             scales,
             repetitions: 3,
-            rate_hz: 200,
+            request: Request::default(),
+            rate_hz: DEFAULT_RATE_HZ,
             timeout_seconds: None,
         }
+    }
+
+    /// The same plan, measuring what `request` asks for. Fails if that makes no sense.
+    pub fn measuring(self, request: Request) -> Result<Plan> {
+        let rate_hz = Selection::of(&request.events)?.rate_hz;
+        Ok(Plan { request, rate_hz, ..self })
     }
 
     /// All runs in the order in which they are done: every repetition goes through all scales, so that a slow
@@ -142,8 +159,20 @@ mod tests {
     fn a_plan_comes_back() {
         let dir = tempfile::tempdir().unwrap();
         assert!(!Plan::exists(dir.path()));
-        plan().write(dir.path()).unwrap();
-        assert_eq!(Plan::read(dir.path()).unwrap(), plan());
+        let events = ["time@500", "page-faults/10"].map(|e| e.parse().unwrap()).to_vec();
+        let plan = plan().measuring(Request { events, ..Request::default() }).unwrap();
+        assert_eq!(plan.rate_hz, 500);
+        plan.write(dir.path()).unwrap();
+        assert_eq!(Plan::read(dir.path()).unwrap(), plan);
+    }
+
+    #[test]
+    fn a_plan_without_events_measured_cpu_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let old = r#"{"schema":"falloff.sweep","version":1,"program":["./app"],"launcher":"plain",
+            "scaling":"strong","scales":[1,2],"repetitions":3,"rate_hz":200,"timeout_seconds":null}"#;
+        fs::write(dir.path().join(PLAN_FILE), old).unwrap();
+        assert_eq!(Plan::read(dir.path()).unwrap().request, cpu_alone());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use falloff_profiler::{MEASUREMENTS, RUN_FILE};
 
 use crate::journal::{Entry, Journal, State};
 use crate::plan::{Plan, RunKey};
-use crate::scoring::{Question, Run, Scaling, Score};
+use crate::scoring::{ClockGroups, Question, Run, Scaling, Score};
 use crate::{Error, Result};
 
 /// What was planned and what of it is there.
@@ -38,7 +38,7 @@ pub struct Results {
 /// What the user asks in place of the default.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
-    /// Metric; `cpu` if not given.
+    /// Metric; `time` if not given, or `cpu` where only that was measured.
     pub metric: Option<String>,
     /// Base scale.
     pub base: Option<u32>,
@@ -99,14 +99,6 @@ impl Results {
 
     /// Scores the good runs.
     pub fn score(&self, choice: &Choice) -> Result<Score> {
-        let question = Question {
-            dir: self.state.dir.clone(),
-            metric: choice.metric.clone().unwrap_or_else(|| "cpu".into()),
-            base: choice.base,
-            at: choice.at,
-            scaling: choice.scaling.unwrap_or(self.state.plan.scaling),
-            period: 1.0 / f64::from(self.state.plan.rate_hz),
-        };
         if self.runs.is_empty() {
             return Err(Error::NotEnoughRuns {
                 path: self.state.dir.clone(),
@@ -118,7 +110,44 @@ impl Results {
                 ),
             });
         }
+        let question = Question {
+            dir: self.state.dir.clone(),
+            metric: choice.metric.clone().unwrap_or_else(|| self.default_metric()),
+            base: choice.base,
+            at: choice.at,
+            scaling: choice.scaling.unwrap_or(self.state.plan.scaling),
+            period: 1.0 / f64::from(self.state.plan.rate_hz),
+        };
+        self.check_clocks(&question.metric)?;
         Score::new(&self.runs, &question)
+    }
+
+    /// The metric that is scored if none is named: the measurement's own default, but `cpu` where processes had to share
+    /// processors, because their time is then the scheduler's more than the program's.
+    fn default_metric(&self) -> String {
+        const SHARED: &str = "cpu";
+        let first = self.runs.first().map(|run| &run.database);
+        let shared = first.filter(|_| !self.state.oversubscribed.is_empty()).and_then(|d| d.metric(SHARED));
+        let metric = shared.or_else(|| first?.default_metric());
+        metric.map_or_else(String::new, |metric| metric.name.clone())
+    }
+
+    /// Fails if the good runs were measured by clocks that cannot be compared in the metric that is scored if none is
+    /// named.
+    pub fn check_comparable(&self) -> Result<()> {
+        self.check_clocks(&self.default_metric())
+    }
+
+    fn check_clocks(&self, metric: &str) -> Result<()> {
+        let mut groups = ClockGroups::for_metric(metric);
+        for run in &self.runs {
+            let key = RunKey { repetition: run.repetition, scale: run.scale };
+            groups.add(&key.to_string(), run.database.clocks());
+        }
+        match groups.unlike() {
+            None => Ok(()),
+            Some(groups) => Err(Error::UnlikeClocks { path: self.state.dir.clone(), groups }),
+        }
     }
 }
 

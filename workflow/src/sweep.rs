@@ -6,9 +6,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use falloff_postprocess::{OpenOptions, open};
+use falloff_profiler::event::Selection;
 use falloff_profiler::{find_program, fresh_run_id};
 
-use crate::backends::{Ended, Flavour, Interrupt, Job, Launcher, RunSpec, render, run_job};
+use crate::backends::{
+    Ended, Flavour, Interrupt, Job, Launcher, RunSpec, has_other_machines, render, run_job,
+};
 use crate::journal::{Entry, Journal, State};
 use crate::plan::{PLAN_FILE, Plan, RunKey};
 use crate::{Error, Result};
@@ -30,6 +33,8 @@ pub struct Sweep {
     dir: PathBuf,
     /// The falloff executable.
     falloff: PathBuf,
+    /// What to know before it begins.
+    notices: Vec<String>,
 }
 
 /// What happens while a sweep is carried out.
@@ -59,18 +64,28 @@ pub struct Outcome {
 impl Sweep {
     /// A sweep into `dir`, with `falloff` as the executable that profiles.
     ///
-    /// Fails if the launcher or the program cannot be found here, so that nothing is begun in vain.
+    /// Fails if the launcher or the program cannot be found here or nothing can be measured here, so that nothing is
+    /// begun in vain.
     pub fn new(plan: Plan, dir: &Path, falloff: &Path) -> Result<Sweep> {
         let launcher: Launcher = plan.launcher.parse()?;
         let dir = std::path::absolute(dir).map_err(|e| Error::io("use", dir, e))?;
         check_programs(&plan, &launcher)?;
         let flavour = launcher.program().and_then(|name| Flavour::of_launcher(&name));
-        Ok(Sweep { plan, launcher, flavour, dir, falloff: falloff.to_owned() })
+        let mut notices: Vec<String> = Selection::of(&plan.request.events)?.caution().into_iter().collect();
+        if is_local(&launcher) && !has_other_machines() {
+            notices.extend(plan.request.clone().prepare()?.missing_line());
+        }
+        Ok(Sweep { plan, launcher, flavour, dir, falloff: falloff.to_owned(), notices })
     }
 
     /// The plan.
     pub fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    /// What to know before it begins, a line each: what cannot be measured here and why, and rates that disturb.
+    pub fn notices(&self) -> &[String] {
+        &self.notices
     }
 
     /// What would be started for a run.
@@ -80,7 +95,7 @@ impl Sweep {
             n: key.scale,
             dir: &dir,
             run_id,
-            rate_hz: self.plan.rate_hz,
+            request: &self.plan.request,
             falloff: &self.falloff,
             flavour: self.flavour,
             program: &self.plan.program,
@@ -207,12 +222,15 @@ fn check_programs(plan: &Plan, launcher: &Launcher) -> Result<()> {
     if let Some(name) = launcher.program().filter(|name| find_program(name.as_ref()).is_none()) {
         return Err(missing(&name, "install it, or choose another with `--launcher`"));
     }
-    // Slurm and templates may start the program on another machine or in a container.
-    let started_here = matches!(launcher, Launcher::Mpirun | Launcher::Threads | Launcher::Plain);
-    match plan.program.first().filter(|name| started_here && find_program(name.as_ref()).is_none()) {
+    match plan.program.first().filter(|name| is_local(launcher) && find_program(name.as_ref()).is_none()) {
         Some(name) => Err(missing(name, "check its name; a program in this directory is `./NAME`")),
         None => Ok(()),
     }
+}
+
+/// Slurm and templates may start the program on another machine or in a container.
+fn is_local(launcher: &Launcher) -> bool {
+    matches!(launcher, Launcher::Mpirun | Launcher::Threads | Launcher::Plain)
 }
 
 fn make_dir(dir: &Path) -> Result<()> {

@@ -24,7 +24,7 @@ fn refusal(args: &[&str], dir: &Path) -> String {
 #[test]
 fn help_reads_well() {
     let dir = tempfile::tempdir().unwrap();
-    for verb in ["", "run", "sweep", "view", "score", "export", "demo"] {
+    for verb in ["", "run", "sweep", "view", "score", "export", "doctor", "demo"] {
         let args: Vec<&str> = [verb, "--help"].into_iter().filter(|a| !a.is_empty()).collect();
         let output = falloff(&args, dir.path());
         assert!(output.status.success() && output.stderr.is_empty());
@@ -48,9 +48,17 @@ fn wrong_use_is_one_clear_message() {
         &["scor"],
         &["--bogus"],
         &["run"],
-        &["run", "-e", "time", "--", "true"],
-        &["run", "-e", "cycles@100", "--", "true"],
-        &["run", "-e", "cpu@0", "--", "true"],
+        &["run", "-e", "cycle@100", "--", "true"],
+        &["run", "-e", "preempted", "--", "true"],
+        &["run", "-e", "time/5", "--", "true"],
+        &["run", "-e", "page-faults,cpu@0", "--", "true"],
+        &["run", "-e", "cpu@100", "-e", "time@200", "--", "true"],
+        &["run", "-e", "page-faults,faults/10", "--", "true"],
+        &["run", "-e", "r1,r2,r3,r4,r5,r6,r7", "--", "true"],
+        &["run", "--waits", "never", "--", "true"],
+        &["run", "--cpu-clock", "sun", "--", "true"],
+        &["sweep", "-n", "1", "-e", "time@100", "--rate", "200", "--", "true"],
+        &["sweep", "-n", "1", "-e", "page-faults", "--rate", "200", "--", "true"],
         &["run", "-o", "r", "--", "./no-such-program"],
         &["sweep", "--", "true"],
         &["sweep", "-n", "0", "--", "true"],
@@ -76,6 +84,71 @@ fn wrong_use_is_one_clear_message() {
     ];
     let texts: Vec<String> = cases.iter().map(|args| refusal(args, path)).collect();
     insta::assert_snapshot!("refusals", texts.join("\n"));
+}
+
+/// Runs that `falloff sweep` made, and one that was made again without waits.
+#[test]
+fn unlike_runs_are_not_compared() {
+    let dir = tempfile::tempdir().unwrap();
+    let sweep = "sweep -n 1,2 --repeat 1 --launcher plain --cpu-clock timer --waits calls -o s -- sleep 0.05";
+    let words = |text: &'static str| text.split(' ').collect::<Vec<_>>();
+    assert!(falloff(&words(sweep), dir.path()).status.success());
+    std::fs::remove_dir_all(dir.path().join("s/runs/n0002-r1")).unwrap();
+    let again = "run -o s/runs/n0002-r1 -e cpu --cpu-clock timer -- sleep 0.05";
+    assert!(falloff(&words(again), dir.path()).status.success());
+    let texts = [words(sweep), words("score s"), words("score s --metric page-faults")]
+        .map(|args| refusal(&args, dir.path()));
+    insta::assert_snapshot!("unlike_runs", texts.join("\n"));
+    // CPU time was measured alike.
+    assert!(falloff(&words("score s --metric cpu"), dir.path()).status.success());
+}
+
+#[test]
+fn what_cannot_be_had_is_told_and_the_rest_measured() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = falloff(&["run", "-o", "r", "-e", "time,rffffffffffffffff", "--", "true"], dir.path());
+    assert!(output.status.success() && output.stdout.is_empty());
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.starts_with("falloff: no rffffffffffffffff: ") && text.contains("(to enable: "), "{text}");
+    assert_eq!(text.lines().count(), 1);
+    let run = std::fs::read_to_string(dir.path().join("r/run.json")).unwrap();
+    assert!(run.contains("\"events_missing\": [\n    {\n      \"name\": \"rffffffffffffffff\""), "{run}");
+    let output = falloff(&["run", "-o", "n", "-e", "rffffffffffffffff", "--", "true"], dir.path());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!dir.path().join("n").exists());
+}
+
+#[test]
+fn health_is_told_on_request() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = falloff(&["run", "-o", "r", "--health", "--", "sleep", "0.05"], dir.path());
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.starts_with("falloff: 1 process, 1 thread, "), "{text}");
+    assert!(text.contains("falloff: clocks: "), "{text}");
+}
+
+#[test]
+fn only_named_programs_are_measured() {
+    let dir = tempfile::tempdir().unwrap();
+    let files = |name: &str| std::fs::read_dir(dir.path().join(name).join("measurements")).unwrap().count();
+    let script = ["sh", "-c", "sleep 0.01; true"];
+    let output = falloff(&[&["run", "-o", "one", "--only", "sleep", "--"][..], &script].concat(), dir.path());
+    assert!(output.status.success() && output.stderr.is_empty());
+    assert_eq!(files("one"), 1);
+    let output = falloff(&[&["run", "-o", "none", "--only", "app", "--"][..], &script].concat(), dir.path());
+    assert!(String::from_utf8(output.stderr).unwrap().contains("no process ran a program named app"));
+    assert_eq!(files("none"), 0);
+}
+
+#[test]
+fn the_doctor_reports_and_judges() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = falloff(&["doctor", "--format", "json"], dir.path());
+    let text = String::from_utf8(output.stdout).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(json["schema"], "falloff.doctor");
+    assert!(json["trial_failure"].is_null(), "{text}");
+    assert_eq!(output.status.code(), Some(if json["works"] == true { 0 } else { 3 }));
 }
 
 #[test]

@@ -3,8 +3,9 @@
 mod table;
 
 use falloff_postprocess::views::ViewKind;
+use falloff_postprocess::{Clocks, CpuClock, Health, Partials, WaitClock};
 use falloff_workflow::report::{Paint, TextOptions, csv, json, text};
-use falloff_workflow::scoring::{Class, Scaling, Score, ScoredView};
+use falloff_workflow::scoring::{Class, RunHealth, Scaling, Score, ScoredView};
 use proptest::prelude::*;
 
 use table::{Table, sweep_state};
@@ -149,9 +150,24 @@ fn application() -> (Table, falloff_workflow::results::SweepState) {
 fn report(width: usize, colour: bool, view: ViewKind) -> String {
     let (table, state) = application();
     let mut score = table.score(None, None, Scaling::Strong);
-    score.health.samples = 41_234;
-    score.health.partial = 3;
-    score.health.warnings = vec![("no symbols in libfast.so".into(), 6)];
+    score.health = RunHealth {
+        sum: Health {
+            samples: 41_234,
+            partial: 3,
+            partial_by_reason: Partials { no_cfi: 3, ..Partials::default() },
+            truncated: 1,
+            processes: 15,
+            cpu_used_ns: 206_300_000_000,
+            cpu_booked_ns: Some(206_250_000_000),
+            cpu_unsampled_ns: Some(150_000_000),
+            handler_ns: 900_000_000,
+            asked_rates_hz: vec![200],
+            clocks: vec![Clocks { cpu: CpuClock::Timer, waits: WaitClock::NotMeasured }],
+            ..Health::default()
+        },
+        threads: 15,
+        warnings: vec![("no symbols in libfast.so".into(), 6)],
+    };
     let options = TextOptions { paint: Paint { colour }, width, threshold: 0.005, most_rows: Some(60), view };
     text(&state, &score, &options)
 }
@@ -161,6 +177,24 @@ fn the_report_reads_well() {
     let report = report(110, false, ViewKind::Context);
     assert!(report.lines().all(|l| l.chars().count() <= 120), "{report}");
     insta::assert_snapshot!("report", report);
+}
+
+#[test]
+fn a_report_of_time_does_not_speak_of_work_done() {
+    let (table, state) = application();
+    let mut score = table.score(None, None, Scaling::Strong);
+    (score.metric, score.preempted) = ("time".into(), Some(0.123));
+    let options = TextOptions {
+        paint: Paint { colour: false },
+        width: 110,
+        threshold: 0.005,
+        most_rows: None,
+        view: ViewKind::Context,
+    };
+    let report = text(&state, &score, &options);
+    assert!(report.contains("s of time at 4"), "{report}");
+    assert!(report.contains("the same time again on every processor"), "{report}");
+    assert!(report.contains("! at n = 4, 12.3 % of the time is that of threads ready to run"), "{report}");
 }
 
 #[test]

@@ -1,17 +1,21 @@
 //! Merging the call paths of all threads of all processes into one symbolised tree.
 
+use std::sync::Arc;
+
 use falloff_format::Pseudo;
 use rustc_hash::FxHashMap;
 
 use super::build::TreeBuilder;
 use super::scope::{Scope, ScopeKind};
 use super::tree::{ROOT, Tree};
-use crate::database::{Location, Metric, Value};
+use crate::database::{Location, Metric, Value, with_time};
 use crate::load::{Code, Process};
 use crate::symbols::{ModuleSymbols, Resolved};
 
 /// Pseudo frame above the paths of threads that the process did not begin with.
 pub(crate) const THREAD_ROOT: &str = "<thread root>";
+/// Pseudo frame above the paths of OpenMP workers that run no code of the program.
+const OPENMP_IDLE: &str = "[openmp idle]";
 /// Pseudo frame for code of which not even the module is known.
 const UNKNOWN_CODE: &str = "[unknown]";
 
@@ -78,23 +82,21 @@ impl<'a> Merger<'a> {
         let first_location = self.locations.len() as u32;
         self.locations.extend(process.locations.iter().cloned());
         let mut places: Vec<Place> = Vec::with_capacity(process.nodes.len());
-        let mut values = Vec::new();
-        for (index, node) in process.nodes.iter().enumerate() {
+        for node in &process.nodes {
             let above = match node.parent {
                 Some(parent) => places[parent as usize],
-                None => self.outermost(node.code, process.locations[node.location as usize].main),
+                None => self.outermost(node.code, node.main),
             };
             let place = self.place(node.code, above, modules);
             places.push(place);
-            let own = &process.values[index * metrics.len()..][..metrics.len()];
-            values.extend(metrics.iter().zip(own).filter(|(_, v)| **v > 0).map(|(metric, value)| Value {
-                context: place.cost,
-                location: first_location + node.location,
-                metric: *metric,
-                exclusive: *value,
-            }));
         }
-        self.values.append(&mut summed(values));
+        let values = process.costs.iter().map(|cost| Value {
+            context: places[cost.node as usize].cost,
+            location: first_location + cost.location,
+            metric: metrics[cost.metric as usize],
+            exclusive: cost.value,
+        });
+        self.values.append(&mut summed(values.collect()));
     }
 
     fn metric(&mut self, metric: &Metric) -> u32 {
@@ -117,10 +119,15 @@ impl<'a> Merger<'a> {
             Code::Module { module, address } => (modules[module as usize], address),
             Code::Pseudo(pseudo) => return self.pseudo(pseudo.name(), above),
             Code::Unknown => return self.pseudo(UNKNOWN_CODE, above),
+            Code::OpenMpIdle => return self.pseudo(OPENMP_IDLE, above),
         };
         let key = (module, address, above.line);
         if !self.steps.contains_key(&key) {
-            let steps = self.make_steps(&self.symbols[module as usize], address, above.line);
+            let symbols = &self.symbols[module as usize];
+            let Some(resolved) = symbols.resolve(address) else {
+                return self.pseudo(Pseudo::Anonymous.name(), above);
+            };
+            let steps = self.make_steps(&symbols.module, resolved, above.line);
             self.steps.insert(key, steps);
         }
         let steps = &self.steps[&key];
@@ -137,9 +144,9 @@ impl<'a> Merger<'a> {
         Place { frame, cost: frame, line: None }
     }
 
-    fn make_steps(&mut self, symbols: &ModuleSymbols, address: u64, call_line: Option<u32>) -> Steps {
-        let Resolved { frames, file, line } = symbols.resolve(address);
-        let module = Some(symbols.module.clone());
+    fn make_steps(&mut self, module: &Arc<str>, resolved: Resolved, call_line: Option<u32>) -> Steps {
+        let Resolved { frames, file, line, .. } = resolved;
+        let module = Some(module.clone());
         let frame_ids = frames
             .iter()
             .enumerate()
@@ -180,7 +187,7 @@ impl<'a> Merger<'a> {
             metric: metric_map[v.metric as usize],
             exclusive: v.exclusive,
         });
-        let values = summed(values.collect());
+        let (metrics, values) = with_time(metrics, summed(values.collect()));
         Merged { tree, metrics, locations, values }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::manifest::Provenance;
 use super::model::{Database, Metric, Parts, Value};
+use super::time::with_time;
 use crate::cct::union;
 use crate::error::Error;
 
@@ -10,9 +11,14 @@ impl Database {
     /// the databases does not matter, nor does it matter which of them are joined first.
     ///
     /// # Errors
-    /// [`Error::MetricUnits`] if a metric has different units.
+    /// [`Error::MetricUnits`] if a metric has different units, [`Error::MixedGrafts`] if some have OpenMP worker
+    /// stacks grafted and others have not.
     pub fn join(databases: &[&Database]) -> Result<Database, Error> {
         let metrics = united_metrics(databases)?;
+        let grafted = |d: &&Database| d.provenance().graft_openmp;
+        if databases.iter().any(grafted) && !databases.iter().all(grafted) {
+            return Err(Error::MixedGrafts);
+        }
         let trees: Vec<_> = databases.iter().map(|d| d.tree()).collect();
         let (tree, contexts) = union(&trees);
         let (locations, location_maps) = sorted_union(databases);
@@ -29,6 +35,7 @@ impl Database {
             }));
         }
         values.sort_unstable();
+        let (metrics, values) = with_time(metrics, values);
         Ok(Database::from_parts(Parts {
             tree,
             metrics,

@@ -2,13 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::clock::Clocks;
+use super::health::reached_rate;
+use super::losses::{Drops, Partials};
+
 /// How the last was heard of a process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ProcessState {
     /// It went through exit; totals are final.
     Ended,
     /// It was killed, replaced its image, or still ran: the sample in flight may be missing.
+    #[default]
     Killed,
 }
 
@@ -30,7 +35,7 @@ impl ProcessState {
 /// One thread of one process, with or without samples. A process that named no thread counts as one location.
 ///
 /// Locations are ordered by their fields, so a database lists them by rank, host, process and thread.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Location {
     /// Rank that the launcher gave.
     pub rank: Option<u32>,
@@ -64,23 +69,33 @@ pub struct Location {
     pub forked: bool,
     /// The process replaced its image by exec; this is the later image.
     pub exec: bool,
-    /// Which clock drove the samples.
-    pub clock: String,
+    /// How its CPU time was sampled and its waits were found.
+    pub clocks: Clocks,
+    /// Asked sampling rate, samples a second of CPU time; 0 if not known.
+    pub rate_hz: u32,
+    /// Asked distance of two samples of each metric that is sampled itself, in the metric's unit.
+    pub periods: Vec<(String, u64)>,
     /// Time measured, ns of wall clock; 0 if the end is not known.
     pub wall_ns: u64,
     /// CPU time while measured, ns.
     pub cpu_ns: u64,
+    /// Time off the CPU of its own accord that was found, ns.
+    pub blocked_ns: u64,
+    /// Time ready to run but not running that was found, ns.
+    pub preempted_ns: u64,
     /// Wall time spent in the sampler's handler, ns.
     pub handler_ns: u64,
-    /// Samples taken.
+    /// Samples of CPU time and of events.
     pub samples: u64,
-    /// Samples that found no room.
-    pub dropped: u64,
-    /// Of the samples, those whose path could not be followed to its root.
-    pub partial: u64,
-    /// Of the samples, those whose path was deeper than is kept.
+    /// Samples of waits.
+    pub wait_samples: u64,
+    /// Samples that left no cost, by kind.
+    pub dropped: Drops,
+    /// Samples whose path could not be followed to its root, by reason.
+    pub partial: Partials,
+    /// Samples whose path was deeper than is kept.
     pub truncated: u64,
-    /// Timer expiries that came while another was pending.
+    /// Expiries that came while another was pending, and events that the kernel held back.
     pub overruns: u64,
 }
 
@@ -88,6 +103,11 @@ impl Location {
     /// File name of the executable.
     pub fn program(&self) -> &str {
         self.image.rsplit('/').next().unwrap_or(&self.image)
+    }
+
+    /// Samples of CPU time and of events for each second of CPU time; `None` if it used none.
+    pub fn reached_rate_hz(&self) -> Option<f64> {
+        reached_rate(self.samples, self.cpu_ns)
     }
 
     /// Whether both are threads of one process image.

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::model::{Database, Health};
+use super::health::Health;
+use super::model::Database;
 
 /// File name of the manifest in a database directory.
 pub(crate) const MANIFEST_FILE: &str = "manifest.json";
@@ -32,6 +33,8 @@ pub struct Provenance {
     pub debug_paths: Vec<String>,
     /// Replaced beginnings of source paths.
     pub path_maps: Vec<(String, String)>,
+    /// Whether the paths of OpenMP workers were put under their parallel regions.
+    pub graft_openmp: bool,
     /// What the launcher wrote about the run, as it is.
     pub run: Json,
     /// Operations that made this database out of others, oldest first.

@@ -2,20 +2,28 @@
 //!
 //! `docs/database.md` describes the tables.
 
+mod clock;
 mod column;
 mod files;
+mod health;
 mod join;
 mod location;
+mod losses;
 mod manifest;
 mod model;
 mod summary;
 mod table;
+mod time;
 mod v1;
 
+pub use clock::{Clocks, CpuClock, WaitClock};
 pub(crate) use files::read_manifest;
+pub use health::Health;
 pub use location::{Location, ProcessState};
+pub use losses::{Drops, Partials};
 pub(crate) use manifest::MANIFEST_FILE;
 pub use manifest::{Provenance, SourceFile};
 pub(crate) use model::Parts;
-pub use model::{Database, Health, Metric, ModuleInfo, SymbolSource, Unit, Value};
+pub use model::{Database, Metric, ModuleInfo, SymbolSource, Unit, Value};
 pub use summary::{Summary, summarise};
+pub(crate) use time::with_time;

@@ -1,10 +1,18 @@
 //! The database in memory.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
-use super::location::{Location, ProcessState};
+use super::clock::{Clocks, CpuClock, WaitClock};
+use super::health::Health;
+use super::location::Location;
 use super::manifest::Provenance;
+use super::time::{CPU, TIME};
 use crate::cct::Tree;
+
+/// Metric that counts samples.
+const SAMPLES: &str = "samples";
 
 /// Unit of a metric's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -125,63 +133,6 @@ pub(crate) struct Parts {
     pub provenance: Provenance,
 }
 
-/// How complete a measurement is.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Health {
-    /// Samples taken.
-    pub samples: u64,
-    /// Samples that found no room: their cost is missing.
-    pub dropped: u64,
-    /// Samples whose call path could not be followed to its root.
-    pub partial: u64,
-    /// Samples whose call path was deeper than is kept.
-    pub truncated: u64,
-    /// Process images that were measured.
-    pub processes: u64,
-    /// Of those, how many did not go through exit.
-    pub killed: u64,
-    /// Ranks that left a measurement.
-    pub ranks_present: u32,
-    /// Ranks of the job, 0 if no launcher said.
-    pub ranks_expected: u32,
-    /// Ranks that left none.
-    pub missing_ranks: Vec<u32>,
-}
-
-impl Health {
-    /// Missing ranks that are listed one by one; a damaged rank count must not fill the memory.
-    const LISTED_RANKS: u32 = 1 << 20;
-
-    /// Counts over all locations.
-    pub(crate) fn of(locations: &[Location]) -> Health {
-        let mut health = Health::default();
-        let mut ranks = std::collections::BTreeSet::new();
-        let mut last: Option<&Location> = None;
-        for location in locations {
-            health.samples = health.samples.saturating_add(location.samples);
-            health.dropped = health.dropped.saturating_add(location.dropped);
-            health.partial = health.partial.saturating_add(location.partial);
-            health.truncated = health.truncated.saturating_add(location.truncated);
-            ranks.extend(location.rank);
-            health.ranks_expected = health.ranks_expected.max(location.ranks);
-            if !last.is_some_and(|l| l.same_process(location)) {
-                health.processes += 1;
-                health.killed += u64::from(location.state == ProcessState::Killed);
-            }
-            last = Some(location);
-        }
-        health.ranks_present = ranks.len() as u32;
-        health.missing_ranks =
-            (0..health.ranks_expected.min(Health::LISTED_RANKS)).filter(|r| !ranks.contains(r)).collect();
-        health
-    }
-
-    /// Whether cost is known to be missing.
-    pub fn is_incomplete(&self) -> bool {
-        self.dropped > 0 || !self.missing_ranks.is_empty()
-    }
-}
-
 impl Database {
     pub(crate) fn from_parts(parts: Parts) -> Database {
         Database { parts }
@@ -234,7 +185,22 @@ impl Database {
 
     /// How complete the measurement is.
     pub fn health(&self) -> Health {
-        Health::of(&self.parts.locations)
+        Health::of(self)
+    }
+
+    /// The metric that is shown if none is asked for: `time` if it is there, else `cpu`, else the first that is not the
+    /// number of samples.
+    pub fn default_metric(&self) -> Option<&Metric> {
+        let other = || self.parts.metrics.iter().find(|m| m.name != SAMPLES);
+        self.metric(TIME).or_else(|| self.metric(CPU)).or_else(other).or(self.parts.metrics.first())
+    }
+
+    /// How the locations were measured, each pair of clocks once. Helper threads and threads that were not measured at
+    /// all do not count: their cost is compared with nothing.
+    pub fn clocks(&self) -> BTreeSet<Clocks> {
+        let unmeasured = Clocks { cpu: CpuClock::NotMeasured, waits: WaitClock::NotMeasured };
+        let measured = |l: &&Location| !l.helper && l.clocks != unmeasured;
+        self.parts.locations.iter().filter(measured).map(|l| l.clocks).collect()
     }
 
     /// Exclusive value of every context, summed over all locations; `None` if the metric was not measured.

@@ -1,60 +1,49 @@
 //! Decoding one measurement into a process with its threads and call path nodes.
 
-use std::path::Path;
-
-use falloff_format::header::{Header, NO_RANK, STATE_ENDED};
 use falloff_format::node::{PSEUDO_MODULE, UNLISTED_MODULE};
-use falloff_format::read::Record;
+use falloff_format::read::{self, Record};
 use falloff_format::records::{
-    BUILD_ID_MAX, MODULE_EXECUTABLE, MODULE_VDSO, ModuleRecord, THREAD_MAIN, ThreadRecord, keys,
+    BUILD_ID_MAX, MODULE_ANONYMOUS, MODULE_EXECUTABLE, MODULE_VDSO, ModuleRecord, THREAD_MAIN, ThreadRecord,
 };
-use falloff_format::{Frame, Measurement, Pseudo, header, records};
+use falloff_format::{Frame, Measurement, Pseudo, records};
 use rustc_hash::FxHashMap;
 
-use super::process::{Code, ModuleKey, Node, Process};
+use super::about::About;
+use super::order::{Caller, Link, callers_first};
+use super::process::{Code, Cost, ModuleKey, Node, Origin, Process};
 use super::source::{Source, text_of};
-use crate::database::{Location, Metric, ProcessState, Unit};
+use crate::database::{Clocks, CpuClock, Drops, Location, Metric, Partials, Unit, WaitClock};
 use crate::helpers::starts_helpers;
 
 /// Decodes what is there; what is damaged becomes a warning.
 pub(crate) fn decode(source: &Source) -> Process {
     match source.measurement() {
-        Some(measurement) => Decoder::new(&source.name, &measurement).run(&measurement),
+        Some(measurement) => Decoder::new(source, &measurement).run(&measurement),
         None => Process::default(),
     }
 }
 
 struct Decoder<'a> {
     name: &'a str,
-    header: Header,
+    about: About,
     process: Process,
     /// By index of the file's metric: index in `process.metrics`.
-    metrics: Vec<Option<usize>>,
+    metrics: Vec<Option<u32>>,
     /// By module index of the file's frames: index in `process.modules`.
     modules: FxHashMap<u16, u32>,
     /// By ordinal of the thread: index in `process.locations`.
     threads: FxHashMap<u32, u32>,
-    host: String,
-    image: String,
-    cwd: String,
-    clock: String,
-    argv: Vec<String>,
 }
 
 impl<'a> Decoder<'a> {
-    fn new(name: &'a str, measurement: &Measurement) -> Decoder<'a> {
+    fn new(source: &'a Source, measurement: &Measurement) -> Decoder<'a> {
         Decoder {
-            name,
-            header: *measurement.header(),
+            name: &source.name,
+            about: About::new(source, *measurement.header()),
             process: Process::default(),
             metrics: Vec::new(),
             modules: FxHashMap::default(),
             threads: FxHashMap::default(),
-            host: String::new(),
-            image: String::new(),
-            cwd: String::new(),
-            clock: String::new(),
-            argv: Vec::new(),
         }
     }
 
@@ -67,12 +56,15 @@ impl<'a> Decoder<'a> {
         let (mut modules, mut threads, mut metrics) = (Vec::new(), Vec::new(), Vec::new());
         for record in measurement.records() {
             match record {
-                Ok(Record::Meta(key, value)) => self.meta(key, value),
+                Ok(Record::Meta(key, value)) => self.about.note(key, value),
                 Ok(Record::Metric(metric, name)) => metrics.push((metric, text_of(name))),
                 Ok(Record::Module(module, path)) => modules.push((module, text_of(path))),
                 Ok(Record::Thread(thread)) => threads.push(thread),
                 Err(error) => self.warn(format!("{error}; what it held is missing")),
             }
+        }
+        for warning in std::mem::take(&mut self.about.warnings) {
+            self.warn(warning);
         }
         self.add_metrics(&metrics);
         for (module, path) in modules {
@@ -90,7 +82,7 @@ impl<'a> Decoder<'a> {
     }
 
     fn check_header(&mut self, missing_bytes: u64) {
-        let (refused, untimed) = (self.header.refused, self.header.untimed_threads);
+        let (refused, untimed) = (self.about.header.refused, self.about.header.untimed_threads);
         if missing_bytes > 0 {
             self.warn(format!("cut short: {missing_bytes} bytes at the end are missing"));
         }
@@ -104,21 +96,8 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    fn meta(&mut self, key: &[u8], value: &[u8]) {
-        let value = String::from_utf8_lossy(value).into_owned();
-        match std::str::from_utf8(key).unwrap_or_default() {
-            keys::HOST => self.host = value,
-            keys::IMAGE => self.image = value,
-            keys::CWD => self.cwd = value,
-            keys::CLOCK => self.clock = value,
-            keys::ARGV => self.argv.push(value),
-            keys::WARNING => self.warn(value),
-            _ => {}
-        }
-    }
-
     fn add_metrics(&mut self, metrics: &[(records::MetricRecord, String)]) {
-        for index in 0..self.header.metric_count as usize {
+        for index in 0..self.about.header.metric_count as usize {
             let record = metrics.iter().find(|(m, _)| usize::from(m.index) == index);
             let known = record.and_then(|(m, name)| Some(Metric { unit: unit(m.unit)?, name: name.clone() }));
             let place = known.map(|metric| {
@@ -126,8 +105,13 @@ impl<'a> Decoder<'a> {
                 known.unwrap_or_else(|| {
                     self.process.metrics.push(metric);
                     self.process.metrics.len() - 1
-                })
+                }) as u32
             });
+            if let Some((m, name)) = record
+                && m.period > 0
+            {
+                self.about.periods.push((name.clone(), m.period));
+            }
             if place.is_none() {
                 self.warn(format!("metric {index} has no name or unit: its values are left out"));
             }
@@ -137,16 +121,13 @@ impl<'a> Decoder<'a> {
 
     fn add_module(&mut self, record: &ModuleRecord, path: String) {
         let Ok(index) = u16::try_from(record.index) else { return };
-        let executable = record.flags & MODULE_EXECUTABLE != 0;
-        let path = if path.is_empty() && executable { self.image.clone() } else { path };
-        let vdso = record.flags & MODULE_VDSO != 0;
-        let path = if path.starts_with('/') || path.is_empty() || vdso {
-            path
-        } else {
-            Path::new(&self.cwd).join(path).to_string_lossy().into_owned()
+        let (origin, path) = match record.flags {
+            flags if flags & MODULE_VDSO != 0 => (Origin::Vdso, path),
+            flags if flags & MODULE_ANONYMOUS != 0 => (Origin::Anonymous(Box::new(self.about.maker())), path),
+            flags => (Origin::File, self.about.path(path, flags & MODULE_EXECUTABLE != 0)),
         };
         let length = (record.build_id_len as usize).min(BUILD_ID_MAX);
-        let key = ModuleKey { path, build_id: record.build_id[..length].to_vec(), vdso };
+        let key = ModuleKey { path, build_id: record.build_id[..length].to_vec(), origin };
         let place = self.process.modules.iter().position(|m| *m == key).unwrap_or_else(|| {
             self.process.modules.push(key);
             self.process.modules.len() - 1
@@ -162,22 +143,29 @@ impl<'a> Decoder<'a> {
             Code::Module { module, .. } => self.process.modules[module as usize].file_name(),
             _ => "",
         };
-        let end = if thread.ended_ns != 0 { thread.ended_ns } else { self.header.end_monotonic_ns };
+        let end = if thread.ended_ns != 0 { thread.ended_ns } else { self.about.header.end_monotonic_ns };
         let location = Location {
             ordinal: thread.ordinal,
+            clocks: Clocks {
+                cpu: CpuClock::from_code(thread.cpu_clock),
+                waits: WaitClock::from_code(thread.wait_clock),
+            },
             tid: thread.tid,
             thread: text_of(&thread.name),
             main: thread.flags & THREAD_MAIN != 0,
             helper: starts_helpers(start),
             wall_ns: end.saturating_sub(thread.started_ns),
             cpu_ns: thread.cpu_ns.saturating_sub(thread.cpu_start_ns),
+            blocked_ns: thread.blocked_ns,
+            preempted_ns: thread.preempted_ns,
             handler_ns: thread.handler_ns,
             samples: thread.samples,
-            dropped: thread.dropped,
-            partial: thread.partial,
+            wait_samples: thread.wait_samples,
+            dropped: Drops { room: thread.dropped_room, unready: thread.dropped_unready },
+            partial: Partials::of(&thread.partial),
             truncated: thread.truncated,
             overruns: thread.overruns,
-            ..self.unknown_thread(thread.ordinal)
+            ..self.about.location(thread.ordinal)
         };
         self.add_location(location);
     }
@@ -186,7 +174,7 @@ impl<'a> Decoder<'a> {
     fn location_of(&mut self, ordinal: u32) -> u32 {
         match self.threads.get(&ordinal) {
             Some(location) => *location,
-            None => self.add_location(self.unknown_thread(ordinal)),
+            None => self.add_location(self.about.location(ordinal)),
         }
     }
 
@@ -197,86 +185,53 @@ impl<'a> Decoder<'a> {
         place
     }
 
-    fn unknown_thread(&self, ordinal: u32) -> Location {
-        let header = &self.header;
-        let image = match (self.image.is_empty(), self.argv.first()) {
-            (true, Some(program)) => program.clone(),
-            _ => self.image.clone(),
-        };
-        Location {
-            rank: (header.rank != NO_RANK).then(|| u32::try_from(header.rank).ok()).flatten(),
-            host: self.host.clone(),
-            start_ns: header.start_realtime_ns,
-            pid: header.pid,
-            ordinal,
-            tid: if ordinal == 0 { header.pid } else { 0 },
-            ppid: header.ppid,
-            ranks: u32::try_from(header.ranks).unwrap_or(0),
-            image,
-            argv: self.argv.clone(),
-            thread: String::new(),
-            main: ordinal == 0,
-            helper: false,
-            state: if header.state == STATE_ENDED { ProcessState::Ended } else { ProcessState::Killed },
-            forked: header.flags & header::FLAG_FORKED != 0,
-            exec: false,
-            clock: self.clock.clone(),
-            wall_ns: 0,
-            cpu_ns: 0,
-            handler_ns: 0,
-            samples: 0,
-            dropped: 0,
-            partial: 0,
-            truncated: 0,
-            overruns: 0,
-        }
-    }
-
     fn nodes(&mut self, measurement: &Measurement) {
-        let mut places: FxHashMap<u32, u32> = FxHashMap::default();
-        let metric_count = self.process.metrics.len();
-        let mut orphans = 0u64;
+        let mut nodes = Vec::new();
         for node in measurement.nodes() {
-            let node = match node {
-                Ok(node) => node,
-                Err(error) => {
-                    self.warn(format!("{error}; what it held is missing"));
-                    continue;
-                }
-            };
-            // A writer makes the caller's node first, so a parent that has not come yet is damage.
-            let parent = match node.key.parent {
-                0 => None,
-                id => Some(places.get(&id).copied().unwrap_or_else(|| {
-                    orphans += 1;
-                    self.partial_root(node.owner)
-                })),
-            };
-            let code = self.code(node.key.frame);
-            let location = self.location_of(node.owner);
-            places.insert(node.id.0, self.process.nodes.len() as u32);
-            self.process.nodes.push(Node { parent, code, location });
-            let first = self.process.values.len();
-            self.process.values.resize(first + metric_count, 0);
-            for (index, metric) in self.metrics.iter().enumerate() {
-                if let Some(metric) = metric {
-                    let sum = &mut self.process.values[first + metric];
-                    *sum = sum.saturating_add(node.value(index));
-                }
+            match node {
+                Ok(node) => nodes.push(node),
+                Err(error) => self.warn(format!("{error}; what it held is missing")),
             }
+        }
+        // Ids are places in the file, which is read from its beginning: they ascend.
+        let links: Vec<Link> = nodes.iter().map(|n| Link { id: n.id.0, parent: n.key.parent }).collect();
+        let mut places: Vec<u32> = Vec::with_capacity(nodes.len());
+        let mut orphans = 0u64;
+        for (index, caller) in callers_first(&links) {
+            let node = &nodes[index];
+            let location = self.location_of(node.owner);
+            let main = self.process.locations[location as usize].main;
+            let parent = match caller {
+                Caller::None => None,
+                Caller::At(place) => Some(places[place]),
+                Caller::Lost => {
+                    orphans += 1;
+                    Some(self.add_node(None, Code::Pseudo(Pseudo::Partial), main))
+                }
+            };
+            let place = self.add_node(parent, self.code(node.key.frame), main);
+            places.push(place);
+            self.add_costs(place, location, node);
         }
         if orphans > 0 {
             self.warn(format!("{orphans} call path nodes have lost their callers: they are under [partial]"));
         }
     }
 
-    /// A node of its own for what has lost its callers.
-    fn partial_root(&mut self, owner: u32) -> u32 {
-        let place = self.process.nodes.len() as u32;
-        let location = self.location_of(owner);
-        self.process.nodes.push(Node { parent: None, code: Code::Pseudo(Pseudo::Partial), location });
-        self.process.values.resize(self.process.values.len() + self.process.metrics.len(), 0);
-        place
+    fn add_node(&mut self, parent: Option<u32>, code: Code, main: bool) -> u32 {
+        self.process.nodes.push(Node { parent, code, main });
+        self.process.nodes.len() as u32 - 1
+    }
+
+    fn add_costs(&mut self, node: u32, location: u32, values: &read::Node<'_>) {
+        for (index, metric) in (0u32..).zip(&self.metrics) {
+            let value = values.value(index);
+            if let Some(metric) = *metric
+                && value > 0
+            {
+                self.process.costs.push(Cost { node, location, metric, value });
+            }
+        }
     }
 
     fn code(&self, frame: Frame) -> Code {

@@ -1,13 +1,15 @@
 //! From a directory of measurement files to decoded processes.
 
+mod about;
 mod decode;
 mod find;
+mod order;
 mod process;
 mod source;
 mod warnings;
 
 pub(crate) use decode::decode;
 pub(crate) use find::find;
-pub(crate) use process::{Code, ModuleKey, Process};
+pub(crate) use process::{Code, Cost, Maker, ModuleKey, Node, Origin, Process};
 pub(crate) use source::{Source, check_one_run, open_all};
 pub(crate) use warnings::Warnings;

@@ -1,16 +1,42 @@
 //! A measurement, decoded: a process with its threads and call path nodes.
 
+use std::path::PathBuf;
+
 use falloff_format::Pseudo;
 
 use super::warnings::Warnings;
 use crate::database::{Location, Metric};
 
-/// What tells load modules apart: where the file was and which build it is.
+/// Where code comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Origin {
+    /// A file.
+    File,
+    /// The kernel's vDSO.
+    Vdso,
+    /// The process itself, while it ran: addresses are those of its memory.
+    Anonymous(Box<Maker>),
+}
+
+/// A process that made code, and where files about it may be.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Maker {
+    pub pid: u32,
+    /// Start of measuring it, ns since 1970.
+    pub start_ns: u64,
+    pub host: String,
+    /// Its working directory at start.
+    pub cwd: PathBuf,
+    /// Where its measurement file is.
+    pub dir: PathBuf,
+}
+
+/// What tells load modules apart: where the file was and which build it is, or whose code it is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct ModuleKey {
     pub path: String,
     pub build_id: Vec<u8>,
-    pub vdso: bool,
+    pub origin: Origin,
 }
 
 impl ModuleKey {
@@ -22,7 +48,7 @@ impl ModuleKey {
 }
 
 /// What a node's frame is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Code {
     /// Code at an ELF virtual address of `Process::modules[module]`.
     Module { module: u32, address: u64 },
@@ -30,16 +56,30 @@ pub(crate) enum Code {
     Pseudo(Pseudo),
     /// A frame whose module or meaning the file does not tell.
     Unknown,
+    /// Above the paths of OpenMP workers that run no code of the program; grafting puts it there.
+    OpenMpIdle,
 }
 
 /// A call path node. Parents come before their children.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Node {
     /// Index of the caller's node, or `None` for an outermost frame.
     pub parent: Option<u32>,
     pub code: Code,
-    /// Index of the location in `Process::locations`.
+    /// Whether its path is one of the thread that began the process.
+    pub main: bool,
+}
+
+/// An exclusive value of a node. The same node, location and metric may occur several times: they add up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Cost {
+    /// Index in `Process::nodes`.
+    pub node: u32,
+    /// Index in `Process::locations`.
     pub location: u32,
+    /// Index in `Process::metrics`.
+    pub metric: u32,
+    pub value: u64,
 }
 
 /// A measurement, decoded.
@@ -49,7 +89,7 @@ pub(crate) struct Process {
     pub metrics: Vec<Metric>,
     pub modules: Vec<ModuleKey>,
     pub nodes: Vec<Node>,
-    /// Value of node `n` and metric `m` at `n * metrics.len() + m`.
-    pub values: Vec<u64>,
+    /// Exclusive values that are not zero.
+    pub costs: Vec<Cost>,
     pub warnings: Warnings,
 }

@@ -26,6 +26,8 @@ pub(super) enum Place<'a> {
     /// A symbol covers it.
     Symbol {
         name: &'a str,
+        /// Where it begins.
+        start: u64,
         /// Whether other files may refer to it.
         external: bool,
     },
@@ -33,6 +35,20 @@ pub(super) enum Place<'a> {
     Plt(String),
     /// A function without a name that begins here.
     Unnamed(u64),
+}
+
+impl<'a> Place<'a> {
+    fn of(symbol: &Symbol<'a>) -> Place<'a> {
+        Place::Symbol { name: symbol.name, start: symbol.address, external: symbol.external }
+    }
+
+    /// Where the function begins, if that is known.
+    pub fn start(&self) -> Option<u64> {
+        match self {
+            Place::Symbol { start, .. } | Place::Unnamed(start) => Some(*start),
+            Place::Plt(_) => None,
+        }
+    }
 }
 
 impl<'a> Bounds<'a> {
@@ -72,7 +88,7 @@ impl<'a> Bounds<'a> {
     pub fn find(&self, address: u64) -> Place<'a> {
         let entry = covering(&self.unwind, address);
         if let Some(symbol) = self.sized(address).or_else(|| self.unsized_or_short(address, entry)) {
-            return Place::Symbol { name: symbol.name, external: symbol.external };
+            return Place::of(symbol);
         }
         if let Some(name) = self.plt.name(address) {
             return Place::Plt(format!("{name}@plt"));
@@ -81,10 +97,10 @@ impl<'a> Bounds<'a> {
         // function; one byte before it is what was recorded.
         let after = self.symbols.partition_point(|s| s.address <= address);
         if let Some(next) = self.symbols.get(after).filter(|s| entry.is_none() && s.address == address + 1) {
-            return Place::Symbol { name: next.name, external: next.external };
+            return Place::of(next);
         }
         match entry.map_or_else(|| self.gap_start(address), |(start, _)| start) {
-            start if start == self.entry => Place::Symbol { name: ENTRY_NAME, external: true },
+            start if start == self.entry => Place::Symbol { name: ENTRY_NAME, start, external: true },
             start => Place::Unnamed(start),
         }
     }
@@ -167,23 +183,23 @@ mod tests {
         }
     }
 
-    fn named(name: &'static str) -> Place<'static> {
-        Place::Symbol { name, external: true }
+    fn named(name: &'static str, start: u64) -> Place<'static> {
+        Place::Symbol { name, start, external: true }
     }
 
     #[test]
     fn a_made_up_return_address_is_the_function_behind_it() {
         let b =
             bounds(&[(0x100, 0x20, "a"), (0x130, 0x20, "start_context")], &[(0x100, 0x120), (0x130, 0x150)]);
-        assert_eq!(b.find(0x12f), named("start_context"));
+        assert_eq!(b.find(0x12f), named("start_context", 0x130));
         assert_eq!(b.find(0x12e), Place::Unnamed(0x120));
-        assert_eq!(b.find(0x11f), named("a"));
+        assert_eq!(b.find(0x11f), named("a", 0x100));
     }
 
     #[test]
     fn a_symbol_is_not_stretched_over_an_unnamed_neighbour() {
         let b = bounds(&[(0x100, 0x20, "a")], &[(0x100, 0x120), (0x120, 0x180)]);
-        assert_eq!(b.find(0x11f), named("a"));
+        assert_eq!(b.find(0x11f), named("a", 0x100));
         assert_eq!(b.find(0x120), Place::Unnamed(0x120));
         assert_eq!(b.find(0x17f), Place::Unnamed(0x120));
         assert_eq!(b.find(0x180), Place::Unnamed(0x180));
@@ -194,27 +210,27 @@ mod tests {
     #[test]
     fn a_symbol_without_size_reaches_the_end_of_its_entry() {
         let b = bounds(&[(0x100, 0, "start")], &[(0x100, 0x140), (0x140, 0x150)]);
-        assert_eq!(b.find(0x13f), named("start"));
+        assert_eq!(b.find(0x13f), named("start", 0x100));
         assert_eq!(b.find(0x140), Place::Unnamed(0x140));
     }
 
     #[test]
     fn the_program_begins_at_its_entry() {
         let b = bounds(&[], &[(0x200, 0x230)]);
-        assert_eq!(b.find(0x225), named("_start"));
+        assert_eq!(b.find(0x225), named("_start", 0x200));
     }
 
     #[test]
     fn without_entries_the_next_symbol_is_the_end() {
         let b = bounds(&[(0x100, 0, "one"), (0x140, 0, "two")], &[]);
-        assert_eq!(b.find(0x13f), named("one"));
-        assert_eq!(b.find(0x140), named("two"));
+        assert_eq!(b.find(0x13f), named("one", 0x100));
+        assert_eq!(b.find(0x140), named("two", 0x140));
     }
 
     #[test]
     fn the_innermost_of_nested_symbols_is_taken() {
         let b = bounds(&[(0x100, 0x100, "outer"), (0x120, 0x10, "inner")], &[]);
-        assert_eq!(b.find(0x125), named("inner"));
-        assert_eq!(b.find(0x135), named("outer"));
+        assert_eq!(b.find(0x125), named("inner", 0x120));
+        assert_eq!(b.find(0x135), named("outer", 0x100));
     }
 }

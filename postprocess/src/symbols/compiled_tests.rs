@@ -9,7 +9,7 @@ use object::{Object, ObjectSymbol};
 use super::elf::{Elf, Files};
 use super::{ModuleSymbols, Resolved, resolve_module};
 use crate::database::SymbolSource;
-use crate::load::ModuleKey;
+use crate::load::{ModuleKey, Origin};
 use crate::open::OpenOptions;
 
 /// Compiles a source in a directory of its own; `None`, with the reason printed, where there is no compiler.
@@ -49,7 +49,11 @@ fn run(program: &str, dir: &Path, args: &[&str]) -> bool {
 fn key(path: &Path) -> ModuleKey {
     let files = Files::default();
     let elf = Elf::open(path, &files).unwrap();
-    ModuleKey { path: path.to_string_lossy().into_owned(), build_id: elf.build_id().to_vec(), vdso: false }
+    ModuleKey {
+        path: path.to_string_lossy().into_owned(),
+        build_id: elf.build_id().to_vec(),
+        origin: Origin::File,
+    }
 }
 
 /// Address and size of a symbol.
@@ -65,7 +69,7 @@ fn symbol(path: &Path, name: &str) -> (u64, u64) {
 fn resolved(program: &Path, range: (u64, u64), options: &OpenOptions) -> (ModuleSymbols, Vec<Resolved>) {
     let addresses: Vec<u64> = (range.0..range.0 + range.1).collect();
     let symbols = resolve_module(&key(program), &addresses, options);
-    let all = addresses.iter().map(|a| symbols.resolve(*a)).collect();
+    let all = addresses.iter().map(|a| symbols.resolve(*a).unwrap()).collect();
     (symbols, all)
 }
 
@@ -106,6 +110,8 @@ fn inlined_functions_have_their_call_sites() {
     assert_eq!((file_name(&deepest.file), deepest.line), (Some("a.c"), Some(3)));
     assert!(all.iter().any(|r| names(r) == ["carrier"] && r.line == Some(11)));
     assert!(all.iter().all(|r| names(r)[0] == "carrier"));
+    let (start, size) = symbol(&program, "carrier");
+    assert!((start..start + size).all(|address| symbols.function_start(address) == Some(start)));
     assert!(all.iter().all(|r| file_name(&r.frames[0].function.file) == Some("a.c")));
 }
 
@@ -205,7 +211,7 @@ fn another_build_and_a_missing_file_give_no_names() {
     let mut other = key(&program);
     other.build_id[0] ^= 1;
     let symbols = resolve_module(&other, &[start], &OpenOptions::default());
-    assert_eq!(names(&symbols.resolve(start)), [format!("prog+0x{start:x}")]);
+    assert_eq!(names(&symbols.resolve(start).unwrap()), [format!("prog+0x{start:x}")]);
     assert!(symbols.warnings.lines()[0].contains("another build"), "{:?}", symbols.warnings);
     // The right build elsewhere, under a path that is searched.
     let right = key(&program);
@@ -215,7 +221,7 @@ fn another_build_and_a_missing_file_give_no_names() {
     assert!(symbols.warnings.lines()[0].contains("no names"), "{:?}", symbols.warnings);
     let options = OpenOptions { debug_paths: vec![dir.path().join("saved")], ..OpenOptions::default() };
     let symbols = resolve_module(&right, &[start], &options);
-    assert_eq!(names(&symbols.resolve(start))[0], "carrier");
+    assert_eq!(names(&symbols.resolve(start).unwrap())[0], "carrier");
 }
 
 #[test]
@@ -250,7 +256,7 @@ int main() { shop::Till t; t.add(1); t.add(2.0); t.twice(3); shop::local(4); ret
     let name = |symbol_name: &str| {
         let (start, _) = symbol(&program, symbol_name);
         let symbols = resolve_module(&key(&program), &[start], &OpenOptions::default());
-        symbols.resolve(start).frames[0].function.name.to_string()
+        symbols.resolve(start).unwrap().frames[0].function.name.to_string()
     };
     assert_eq!(name("_ZN4shop4Till3addEi"), "shop::Till::add(int)");
     assert_eq!(name("_ZN4shop4Till3addEd"), "shop::Till::add(double)");
@@ -302,7 +308,7 @@ end program
     ] {
         let (start, _) = symbol(&program, symbol_name);
         let symbols = resolve_module(&key(&program), &[start], &OpenOptions::default());
-        assert_eq!(names(&symbols.resolve(start)), [shown]);
+        assert_eq!(names(&symbols.resolve(start).unwrap()), [shown]);
     }
 }
 
@@ -320,7 +326,8 @@ fn linkage_table_entries_have_the_name_that_they_jump_to() {
     let plt = [".plt.sec", ".plt"].iter().find_map(|n| elf.object.section_by_name(n)).unwrap();
     let addresses: Vec<u64> = (plt.address()..plt.address() + plt.size()).collect();
     let symbols = resolve_module(&key(&program), &addresses, &OpenOptions::default());
-    let all: Vec<String> = addresses.iter().map(|a| names(&symbols.resolve(*a))[0].to_owned()).collect();
+    let all: Vec<String> =
+        addresses.iter().map(|a| names(&symbols.resolve(*a).unwrap())[0].to_owned()).collect();
     assert!(all.contains(&"rand@plt".to_owned()), "{all:?}");
 }
 
@@ -346,7 +353,7 @@ fn damaged_files_are_survived() {
         std::fs::write(&damaged, bytes).unwrap();
         let key = ModuleKey { path: damaged.to_string_lossy().into_owned(), ..key.clone() };
         let symbols = resolve_module(&key, &addresses, &OpenOptions::default());
-        assert!(addresses.iter().all(|a| !symbols.resolve(*a).frames.is_empty()));
+        assert!(addresses.iter().all(|a| !symbols.resolve(*a).unwrap().frames.is_empty()));
     }
 }
 
@@ -376,9 +383,9 @@ fn our_own_vdso_is_resolved_if_it_is_the_same_build() {
     let files = Files::default();
     let elf = Elf::parse(Path::new("[vdso]"), files.keep_bytes(bytes), &files).unwrap();
     let function = elf.symbols().into_iter().find(|s| s.size > 0).unwrap();
-    let key = ModuleKey { path: "[vdso]".into(), build_id: elf.build_id().to_vec(), vdso: true };
+    let key = ModuleKey { path: "[vdso]".into(), build_id: elf.build_id().to_vec(), origin: Origin::Vdso };
     let symbols = resolve_module(&key, &[function.address], &OpenOptions::default());
-    let name = symbols.resolve(function.address).frames[0].function.name.to_string();
+    let name = symbols.resolve(function.address).unwrap().frames[0].function.name.to_string();
     assert!(
         name.contains("vdso") || name.contains("clock") || name.contains("time") || name.contains("cpu"),
         "{name}"

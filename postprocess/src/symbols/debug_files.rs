@@ -8,7 +8,7 @@ use object::Object;
 
 use super::elf::{Elf, Files};
 use super::vdso;
-use crate::load::ModuleKey;
+use crate::load::{ModuleKey, Origin};
 
 /// Where distributions put debug files.
 const SYSTEM_DEBUG: &str = "/usr/lib/debug";
@@ -24,7 +24,7 @@ pub(super) fn find_binary<'a>(
     debug_paths: &[PathBuf],
     files: &'a Files,
 ) -> Result<Elf<'a>, String> {
-    if key.vdso {
+    if key.origin == Origin::Vdso {
         let bytes = vdso::image().ok_or("the vDSO cannot be read")?;
         let elf = Elf::parse(Path::new(&key.path), files.keep_bytes(bytes), files)?;
         return if elf.build_id() == key.build_id {

@@ -8,6 +8,7 @@ mod demangle;
 mod dwarf;
 mod elf;
 mod fortran;
+mod jit;
 mod names;
 mod plt;
 mod resolve;

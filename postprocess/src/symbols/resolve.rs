@@ -7,12 +7,13 @@ use super::debug_files::{find_binary, find_debug, find_shared, hex};
 use super::demangle::{Language, is_mangled};
 use super::dwarf::{Dwarf, RawFrame};
 use super::elf::{Elf, Files};
+use super::jit;
 use super::names::Names;
 use super::resolved::{Function, ModuleSymbols, Resolved, ResolvedFrame, unnamed};
 use super::source::SourcePaths;
 use crate::database::{ModuleInfo, SymbolSource};
 use crate::isolate::isolate;
-use crate::load::{ModuleKey, Warnings};
+use crate::load::{ModuleKey, Origin, Warnings};
 use crate::open::OpenOptions;
 
 /// Main program of a Fortran source, for the linker.
@@ -21,6 +22,9 @@ const FORTRAN_MAIN: &str = "MAIN__";
 /// Resolves the addresses of one module. What cannot be resolved is `module+0x…`, with one warning for each
 /// reason.
 pub(crate) fn resolve_module(key: &ModuleKey, addresses: &[u64], options: &OpenOptions) -> ModuleSymbols {
+    if let Origin::Anonymous(maker) = &key.origin {
+        return jit::resolve(&key.path, maker, addresses, options);
+    }
     let info = ModuleInfo {
         path: key.path.clone(),
         build_id: hex(&key.build_id),
@@ -120,7 +124,7 @@ impl Resolver<'_> {
         };
         let innermost = raw.last();
         let file = innermost.and_then(|f| f.file.as_deref()).map(|f| self.paths.path(f));
-        Resolved { frames, file, line: innermost.and_then(|f| f.line) }
+        Resolved { start: place.start(), frames, file, line: innermost.and_then(|f| f.line) }
     }
 
     fn raw_frames(&mut self, address: u64) -> Vec<RawFrame> {
@@ -157,7 +161,7 @@ impl Resolver<'_> {
     fn outer_name(&mut self, place: &Place, frame: &RawFrame) -> Arc<str> {
         let language = Language::of(frame.language);
         match (place, &frame.name) {
-            (Place::Symbol { name: symbol, external }, Some(name))
+            (Place::Symbol { name: symbol, external, .. }, Some(name))
                 if !is_mangled(name) && name != FORTRAN_MAIN && (*external || is_mangled(symbol)) =>
             {
                 self.names.shown(symbol, language)

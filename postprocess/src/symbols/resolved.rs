@@ -28,6 +28,8 @@ pub(crate) struct ResolvedFrame {
 /// An address: the function that holds it, what was inlined there, and the statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Resolved {
+    /// Where the function begins in its module, if that is known.
+    pub start: Option<u64>,
     /// Outermost first; at least one.
     pub frames: Vec<ResolvedFrame>,
     pub file: Option<Arc<str>>,
@@ -38,7 +40,8 @@ impl Resolved {
     /// An address in a function of which no more than a name is known.
     pub fn named(name: &str) -> Resolved {
         let function = Arc::new(Function { name: name.into(), file: None, line: None });
-        Resolved { frames: vec![ResolvedFrame { function, call_line: None }], file: None, line: None }
+        let frames = vec![ResolvedFrame { function, call_line: None }];
+        Resolved { start: None, frames, file: None, line: None }
     }
 }
 
@@ -50,12 +53,20 @@ pub(crate) struct ModuleSymbols {
     pub info: ModuleInfo,
     pub warnings: Warnings,
     addresses: FxHashMap<u64, Resolved>,
+    /// Whether code that is not known has a name made of its module and address.
+    has_addresses: bool,
 }
 
 impl ModuleSymbols {
     /// A module of which no address is known yet.
     pub fn new(file_name: &str, info: ModuleInfo, warnings: Warnings) -> ModuleSymbols {
-        ModuleSymbols { module: file_name.into(), info, warnings, addresses: FxHashMap::default() }
+        let addresses = FxHashMap::default();
+        ModuleSymbols { module: file_name.into(), info, warnings, addresses, has_addresses: true }
+    }
+
+    /// Memory that belongs to no file: an address in it says nothing to anybody else.
+    pub fn anonymous(name: &str, info: ModuleInfo) -> ModuleSymbols {
+        ModuleSymbols { has_addresses: false, ..ModuleSymbols::new(name, info, Warnings::default()) }
     }
 
     /// Notes what an address is.
@@ -63,10 +74,15 @@ impl ModuleSymbols {
         self.addresses.insert(address, resolved);
     }
 
-    /// What an address is; `module+0x…` if nothing is known.
-    pub fn resolve(&self, address: u64) -> Resolved {
-        let known = self.addresses.get(&address).cloned();
-        known.unwrap_or_else(|| Resolved::named(&unnamed(&self.module, address)))
+    /// Where the function begins that holds an address, if that is known.
+    pub fn function_start(&self, address: u64) -> Option<u64> {
+        self.addresses.get(&address)?.start
+    }
+
+    /// What an address is; `module+0x…` if nothing is known, and `None` if that would say nothing.
+    pub fn resolve(&self, address: u64) -> Option<Resolved> {
+        let unnamed = || self.has_addresses.then(|| Resolved::named(&unnamed(&self.module, address)));
+        self.addresses.get(&address).cloned().or_else(unnamed)
     }
 }
 

@@ -17,7 +17,10 @@ const PATH_LEVELS: u32 = 512;
 /// Fields of the document: `schema`, `version`, `view`, `metric`, `unit`, `run_id`, `command`, `health`,
 /// `warnings` and `rows`. Fields of a row: `id`, `parent`, `path` (names from below the root; absent below level
 /// 512), `name`, `kind`, `module`, `file`, `line`, `call_line`, `inclusive_ns` and `exclusive_ns` (or `_count`),
-/// `inclusive_percent` and `exclusive_percent` of the root's inclusive value.
+/// `inclusive_percent` and `exclusive_percent` of the root's inclusive value, and for each [`super::Ratio`] of the view
+/// whose denominator is not 0 in that row, `inclusive_` and `exclusive_` with the ratio's field name. `health` has the
+/// fields of [`Health`] and, where CPU time was used, `coverage_percent`, `unsampled_percent`, `handler_percent` and
+/// `reached_rate_hz`.
 ///
 /// # Errors
 /// Those of `out`.
@@ -38,7 +41,7 @@ pub fn write(
         unit: metric.unit.word(),
         run_id: &provenance.run_id,
         command: &provenance.command,
-        health: database.health(),
+        health: HealthObject::of(database.health()),
         warnings: database.warnings(),
         rows: Rows { view, column, suffix: metric.unit.suffix(), total },
     };
@@ -54,9 +57,37 @@ struct Document<'a> {
     unit: &'static str,
     run_id: &'a str,
     command: &'a [String],
-    health: Health,
+    health: HealthObject,
     warnings: &'a [String],
     rows: Rows<'a>,
+}
+
+/// The counts and what is derived from them.
+#[derive(Serialize)]
+struct HealthObject {
+    #[serde(flatten)]
+    counts: Health,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coverage_percent: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unsampled_percent: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    handler_percent: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reached_rate_hz: Option<f64>,
+}
+
+impl HealthObject {
+    fn of(counts: Health) -> HealthObject {
+        let percent = |share: Option<f64>| share.map(|s| 100.0 * s);
+        HealthObject {
+            coverage_percent: percent(counts.coverage()),
+            unsampled_percent: percent(counts.unsampled_share()),
+            handler_percent: percent(counts.handler_share()),
+            reached_rate_hz: counts.reached_rate_hz(),
+            counts,
+        }
+    }
 }
 
 struct Rows<'a> {
@@ -97,6 +128,11 @@ impl Serialize for OneRow<'_> {
             map.serialize_entry(&format!("{what}_{}", rows.suffix), &number(value))?;
             let percent = if rows.total == 0.0 { 0.0 } else { 100.0 * value / rows.total };
             map.serialize_entry(&format!("{what}_percent"), &percent)?;
+            for columns in &rows.view.ratios {
+                if let Some(ratio) = columns.of(values) {
+                    map.serialize_entry(&format!("{what}_{}", columns.ratio.field), &ratio)?;
+                }
+            }
         }
         map.end()
     }

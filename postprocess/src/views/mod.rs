@@ -7,11 +7,15 @@ mod callers;
 mod context;
 mod flat;
 mod grouped;
+mod health;
 pub mod json;
+mod ratio;
 #[cfg(test)]
 mod tests;
 pub mod text;
 mod view;
 
 pub use crate::cct::ScopeKind as RowKind;
+pub use health::health_lines;
+pub use ratio::{RATIOS, Ratio, RatioColumns, of_database};
 pub use view::{Row, View, ViewKind, build};

@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 
 use super::text::{TextOptions, report};
-use super::{RowKind, View, ViewKind, build, json};
+use super::{RowKind, View, ViewKind, build, json, of_database};
 use crate::cct::{Scope, ScopeKind, Tree, TreeBuilder};
-use crate::synthetic::{database, function, statement};
+use crate::synthetic::{database, function, statement, time_database};
 
 const KINDS: [ViewKind; 3] = [ViewKind::Context, ViewKind::Callers, ViewKind::Flat];
 
@@ -82,6 +82,28 @@ fn text_views_read_well() {
         report(&database, ViewKind::Context, "samples", &shallow).unwrap()
     );
     assert_eq!(report(&database, ViewKind::Flat, "cycles", &shallow), None);
+}
+
+#[test]
+fn time_is_shown_with_ratios_of_what_was_counted() {
+    let database = time_database();
+    let metric = database.default_metric().unwrap();
+    assert_eq!(metric.name, "time");
+    let text = report(&database, ViewKind::Context, &metric.name, &TextOptions::default()).unwrap();
+    insta::assert_snapshot!("text_time", text);
+    let view = of_database(&database, ViewKind::Context, "cpu", |_| true).unwrap();
+    let mut out = Vec::new();
+    json::write(&mut out, &database, &view, 0, database.metric("cpu").unwrap()).unwrap();
+    let document: serde_json::Value = serde_json::from_slice(&out).unwrap();
+    insta::assert_snapshot!("json_health", serde_json::to_string_pretty(&document["health"]).unwrap());
+    let row = |name: &str| document["rows"].as_array().unwrap().iter().find(|r| r["name"] == name).unwrap();
+    assert_eq!(row("compute")["exclusive_ipc"], 2.5);
+    assert_eq!(row("main")["inclusive_ipc"], 2.4);
+    assert_eq!(row("compute")["inclusive_branch_miss_rate_percent"], 2.0);
+    for absent in ["exclusive_branch_miss_rate_percent", "inclusive_cache_miss_rate_percent"] {
+        assert!(row("wait").get(absent).is_none(), "{absent}");
+    }
+    assert!(of_database(&database, ViewKind::Flat, "cache-misses", |_| true).is_none());
 }
 
 #[test]

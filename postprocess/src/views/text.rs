@@ -4,9 +4,11 @@ use std::fmt::Write;
 
 use falloff_format::Pseudo;
 
-use super::RowKind;
-use super::view::{Row, View, ViewKind, build};
-use crate::database::{Database, Health, Metric, Unit};
+use super::health::{counted, health_lines};
+use super::ratio::{RatioColumns, of_database};
+use super::view::{Row, View, ViewKind};
+use super::{Ratio, RowKind};
+use crate::database::{Database, Metric, Unit};
 
 /// Levels that are indented; deeper rows begin with their level instead.
 const INDENTED: u32 = 40;
@@ -32,9 +34,7 @@ impl Default for TextOptions {
 
 /// A view of one metric of a database with its header; `None` if the metric was not measured.
 pub fn report(database: &Database, kind: ViewKind, metric: &str, options: &TextOptions) -> Option<String> {
-    let totals = database.exclusive_totals(metric)?;
-    let column = totals.into_iter().map(|v| v as f64).collect();
-    let view = build(kind, database.tree(), &[column]);
+    let view = of_database(database, kind, metric, |_| true)?;
     Some(format!("{}\n{}", header(database), table(&view, 0, database.metric(metric)?, options)))
 }
 
@@ -45,55 +45,13 @@ pub fn header(database: &Database) -> String {
     if !command.is_empty() {
         text += &format!("{}\n", cut(&command, 200));
     }
-    text += &health_line(&database.health(), database.locations().len());
-    text.push('\n');
+    for line in health_lines(&database.health(), database.locations().len()) {
+        text += &format!("{line}\n");
+    }
     for warning in database.warnings() {
         text += &format!("warning: {warning}\n");
     }
     text
-}
-
-fn health_line(health: &Health, threads: usize) -> String {
-    let mut parts = vec![format!(
-        "{}, {}",
-        counted(health.processes, "process", "processes"),
-        counted(threads as u64, "thread", "threads")
-    )];
-    if health.ranks_expected > 0 {
-        parts.push(format!("{} of {} ranks", health.ranks_present, health.ranks_expected));
-    }
-    match health.missing_ranks.len() {
-        0 => {}
-        1 => parts.push(format!("rank {} is missing", health.missing_ranks[0])),
-        _ => parts.push(format!("ranks {} are missing", ranges(&health.missing_ranks))),
-    }
-    if health.killed > 0 {
-        parts.push(format!("{} did not end by exit", counted(health.killed, "process", "processes")));
-    }
-    parts.push(counted(health.samples, "sample", "samples"));
-    let share = |n: u64| format!("{:.2} %", 100.0 * n as f64 / health.samples.max(1) as f64);
-    for (count, what) in
-        [(health.partial, "partial"), (health.truncated, "truncated"), (health.dropped, "dropped")]
-    {
-        if count > 0 {
-            parts.push(format!("{count} {what} ({})", share(count)));
-        }
-    }
-    parts.join(", ")
-}
-
-fn counted(n: u64, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
-}
-
-/// Ascending numbers as `0-3, 7`.
-fn ranges(numbers: &[u32]) -> String {
-    let runs = numbers.chunk_by(|a, b| a + 1 == *b);
-    let texts = runs.map(|run| match run {
-        [one] => one.to_string(),
-        run => format!("{}-{}", run[0], run[run.len() - 1]),
-    });
-    texts.collect::<Vec<_>>().join(", ")
 }
 
 /// One column of a view as an aligned table, largest cost first.
@@ -119,12 +77,16 @@ pub fn table(view: &View, column: usize, metric: &Metric, options: &TextOptions)
     }
     let mut text = format!("{} view of {name}, 100 % is {}\n", view.kind.word(), scale.with_unit(total));
     text += &format!(
-        "{:>7} {:>12} {:>7} {:>12}\n",
+        "{:>7} {:>12} {:>7} {:>12}",
         "incl %",
         scale.heading("incl"),
         "excl %",
         scale.heading("excl")
     );
+    for columns in &view.ratios {
+        text += &ratio_headings(columns.ratio).map(|heading| format!(" {heading}")).concat();
+    }
+    text.push('\n');
     let mut table = Table {
         view,
         column,
@@ -230,11 +192,12 @@ impl Table<'_> {
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "{:>7.1} {:>12} {:>7.1} {:>12} {mark} {indent}{}",
+            "{:>7.1} {:>12} {:>7.1} {:>12}{} {mark} {indent}{}",
             self.percent(inclusive),
             self.scale.number(inclusive),
             self.percent(exclusive),
             self.scale.number(exclusive),
+            self.view.ratios.iter().map(|columns| ratio_cells(columns, row)).collect::<String>(),
             self.label(row),
         );
     }
@@ -251,8 +214,11 @@ impl Table<'_> {
             }
             (RowKind::Function | RowKind::Inlined, Some(file), None) => format!("{name}{inlined} at {file}"),
             (RowKind::Function | RowKind::Inlined, None, _) => match row.module.as_deref() {
-                Some(module) if !row.name.starts_with(module) => format!("{name}{inlined} [{module}]"),
-                _ => name,
+                Some(module) if row.name.starts_with(module) => name,
+                // `[jit]` and `[vdso]` have their brackets.
+                Some(module) if module.starts_with('[') => format!("{name}{inlined} {module}"),
+                Some(module) => format!("{name}{inlined} [{module}]"),
+                None => name,
             },
             _ => name,
         }
@@ -275,6 +241,21 @@ impl Table<'_> {
         }
         text
     }
+}
+
+/// Headings of a ratio's inclusive and exclusive column.
+fn ratio_headings(ratio: &Ratio) -> [String; 2] {
+    let unit = if ratio.factor == 100 { " %" } else { "" };
+    ["incl", "excl"].map(|which| format!("{which} {}{unit}", ratio.name))
+}
+
+/// The inclusive and the exclusive value of a ratio under its headings; blank where there is none.
+fn ratio_cells(columns: &RatioColumns, row: &Row) -> String {
+    let cell = |(heading, values): (String, &Vec<f64>)| {
+        let text = columns.of(values).map(|ratio| format!("{ratio:.2}")).unwrap_or_default();
+        format!(" {text:>width$}", width = heading.chars().count())
+    };
+    ratio_headings(columns.ratio).into_iter().zip([&row.inclusive, &row.exclusive]).map(cell).collect()
 }
 
 /// How values of a table are written.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{RowKind, callers, context, flat};
+use super::{RatioColumns, RowKind, callers, context, flat};
 use crate::cct::Tree;
 
 /// Which way the call paths are looked at.
@@ -35,6 +35,8 @@ pub struct View {
     pub kind: ViewKind,
     /// Rows in pre-order; row 0 is the root, and a parent's index is below its children's.
     pub rows: Vec<Row>,
+    /// Ratios that are shown beside the values.
+    pub ratios: Vec<RatioColumns>,
     /// First row that is not below each row.
     ends: Vec<u32>,
 }
@@ -150,7 +152,7 @@ impl View {
                 exclusive: exclusive.iter().map(|c| c[at]).collect(),
             });
         }
-        View { kind, rows, ends: tree.contexts().iter().map(|c| c.end).collect() }
+        View { kind, rows, ratios: Vec::new(), ends: tree.contexts().iter().map(|c| c.end).collect() }
     }
 
     /// Names from just below the root to the row.

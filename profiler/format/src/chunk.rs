@@ -21,8 +21,8 @@ pub struct ChunkHeader {
     pub length: u64,
     /// Complete bytes after this head.
     pub used: u64,
-    /// Zero.
-    pub reserved: u64,
+    /// Nodes: bit `m` is set if each node carries a value of metric `m`. Other kinds: zero.
+    pub metrics: u64,
 }
 
 const _: () = assert!(size_of::<ChunkHeader>() == CHUNK_HEADER_LEN);

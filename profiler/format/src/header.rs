@@ -40,9 +40,9 @@ pub struct Header {
     pub page_size: u32,
     /// ELF machine number (62 x86-64, 183 aarch64).
     pub machine: u32,
-    /// Bytes of one node: 16 + 8 * `metric_count`.
-    pub node_len: u32,
-    /// Values in each node; their names are METRIC records.
+    /// Bytes of a node without its values, 16.
+    pub node_key_len: u32,
+    /// Metrics that nodes may carry; their names are METRIC records.
     pub metric_count: u32,
     /// [`STATE_RUNNING`] or [`STATE_ENDED`].
     pub state: u32,

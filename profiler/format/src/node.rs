@@ -1,7 +1,9 @@
-//! Calling context tree nodes: (parent, frame, section) with one exclusive value for each metric.
+//! Calling context tree nodes: (parent, frame, section) with exclusive values of some metrics.
 //!
-//! A node is `16 + 8 * metric_count` bytes: [`NodeKey`], then `metric_count` little words `u64`. Its id is its
-//! place in the file divided by 8, so that parents, samples and events can name a node of any chunk.
+//! A node is a [`NodeKey`], then one word `u64` for each metric that its chunk's head names, in the order of the
+//! metrics. Most nodes of a tree are callers, which no sample hits: they stand in chunks without values. The same key may
+//! stand in several chunks; a reader adds up. A node's id is its place in the file divided by 8, so that parents, samples
+//! and events can name a node of any chunk. Parents carry no values, or stand before their children.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -84,18 +86,21 @@ pub enum Pseudo {
     Partial = 1,
     /// Root of paths deeper than the sampler keeps; the innermost frames are there.
     Truncated = 2,
-    /// CPU time of a thread that no sample covers: before its first and after its last.
+    /// Time of a thread that no sample covers: before its first and after its last.
     Unsampled = 3,
     /// Executable memory that belongs to no module.
     Anonymous = 4,
+    /// Waits that no path is known of: by system calls that are not watched.
+    Unwatched = 5,
+    /// Stands for the middle of a path that is deeper than the sampler keeps.
+    Folded = 6,
 }
 
 impl Pseudo {
     /// The pseudo frame with this code.
     pub fn from_code(code: u64) -> Option<Pseudo> {
-        [Pseudo::Partial, Pseudo::Truncated, Pseudo::Unsampled, Pseudo::Anonymous]
-            .into_iter()
-            .find(|p| *p as u64 == code)
+        use Pseudo::{Anonymous, Folded, Partial, Truncated, Unsampled, Unwatched};
+        [Partial, Truncated, Unsampled, Anonymous, Unwatched, Folded].into_iter().find(|p| *p as u64 == code)
     }
 
     /// How reports name it.
@@ -105,6 +110,8 @@ impl Pseudo {
             Pseudo::Truncated => "[truncated]",
             Pseudo::Unsampled => "[unsampled]",
             Pseudo::Anonymous => "[anon]",
+            Pseudo::Unwatched => "[unwatched wait]",
+            Pseudo::Folded => "[folded]",
         }
     }
 }
@@ -125,7 +132,12 @@ pub struct NodeKey {
 
 const _: () = assert!(size_of::<NodeKey>() == NODE_KEY_LEN);
 
-/// Bytes of a node with this many metrics.
-pub const fn node_len(metric_count: usize) -> usize {
-    NODE_KEY_LEN + 8 * metric_count
+/// Bytes of a node in a chunk with these metrics (a bit for each).
+///
+/// ```
+/// assert_eq!(falloff_format::node::node_len(0), 16);
+/// assert_eq!(falloff_format::node::node_len(0b1011), 40);
+/// ```
+pub const fn node_len(metrics: u64) -> usize {
+    NODE_KEY_LEN + 8 * metrics.count_ones() as usize
 }

@@ -78,7 +78,7 @@ impl Chunk<'_> {
         let kinds = chunk::Kind::Records as u16..=chunk::Kind::Events as u16;
         kinds.contains(&head.kind)
             && head.version == chunk::CHUNK_VERSION
-            && head.reserved == 0
+            && (head.metrics == 0 || head.kind == chunk::Kind::Nodes as u16)
             && head.length.is_multiple_of(CLAIM_UNIT)
             && head.used > 0
     }
@@ -106,13 +106,17 @@ pub struct Node<'a> {
     pub owner: u32,
     /// Parent, frame, section.
     pub key: NodeKey,
+    /// The metrics it carries, a bit for each.
+    pub metrics: u64,
     values: &'a [u8],
 }
 
 impl Node<'_> {
-    /// Value of metric `index`, 0 if there is none.
-    pub fn value(&self, index: usize) -> u64 {
-        let bytes = self.values.get(8 * index..8 * index + 8).and_then(|b| b.try_into().ok());
+    /// Value of metric `index`, 0 if it carries none.
+    pub fn value(&self, index: u32) -> u64 {
+        let Some(bit) = 1u64.checked_shl(index).filter(|bit| self.metrics & bit != 0) else { return 0 };
+        let place = 8 * (self.metrics & (bit - 1)).count_ones() as usize;
+        let bytes = self.values.get(place..place + 8).and_then(|b| b.try_into().ok());
         bytes.map_or(0, u64::from_ne_bytes)
     }
 }
@@ -141,11 +145,11 @@ impl<'a> Measurement<'a> {
         if (header.header_len as usize) < HEADER_LEN || !header.header_len.is_multiple_of(8) {
             return Err(Error::Header("header_len"));
         }
+        if header.node_key_len as usize != NODE_KEY_LEN {
+            return Err(Error::Header("node_key_len"));
+        }
         if header.metric_count > METRICS_MAX {
             return Err(Error::Header("metric_count"));
-        }
-        if header.node_len as usize != node_len(header.metric_count as usize) {
-            return Err(Error::Header("node_len"));
         }
         Ok(Measurement { bytes, header })
     }
@@ -204,17 +208,19 @@ impl<'a> Measurement<'a> {
 
     /// All nodes; goes on after an error.
     pub fn nodes(&self) -> impl Iterator<Item = Result<Node<'a>, Error>> + use<'a> {
-        let node_len = self.header.node_len as usize;
         self.chunks_of(chunk::Kind::Nodes).flat_map(move |chunk| {
             let (chunk, error) = split(chunk);
             let nodes = chunk.into_iter().flat_map(move |c| {
                 let first = c.offset + CHUNK_HEADER_LEN as u64;
+                let metrics = c.header.metrics;
+                let node_len = node_len(metrics);
                 c.payload.chunks_exact(node_len).enumerate().filter_map(move |(i, bytes)| {
                     let (key, values) = bytes.split_at_checked(NODE_KEY_LEN)?;
                     Some(Ok(Node {
                         id: NodeId::from_offset(first + (i * node_len) as u64)?,
                         owner: c.header.owner,
                         key: NodeKey::read_from_bytes(key).ok()?,
+                        metrics,
                         values,
                     }))
                 })
@@ -228,8 +234,9 @@ impl<'a> Measurement<'a> {
     }
 }
 
-/// Chunks after the first are claimed in multiples of this many bytes.
-pub const CLAIM_UNIT: u64 = 4096;
+/// Chunks after the first begin at multiples of this and are claimed in multiples of it, bytes: small, so that the many
+/// short rows of nodes of idle threads share pages.
+pub const CLAIM_UNIT: u64 = 512;
 
 /// A good chunk, or the error as the one item of an iterator.
 fn split<'a, T>(chunk: Result<Chunk<'a>, Error>) -> (Option<Chunk<'a>>, Option<Result<T, Error>>) {

@@ -119,9 +119,11 @@ pub const MODULE_LOADER: u32 = 2;
 pub const MODULE_VDSO: u32 = 4;
 /// falloff's own preload.
 pub const MODULE_SAMPLER: u32 = 8;
+/// Executable memory of no file: code that the program makes while it runs. Offsets are run-time addresses.
+pub const MODULE_ANONYMOUS: u32 = 16;
 
 /// One thread. Counters grow while it runs.
-#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Clone, Copy, Debug)]
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct ThreadRecord {
     /// Number in this process, from 0; owner of node chunks.
@@ -136,24 +138,36 @@ pub struct ThreadRecord {
     pub cpu_start_ns: u64,
     /// CPU time at the last sample or, when it ended, at its end: all of it is booked in nodes.
     pub cpu_ns: u64,
-    /// Samples taken: each has a node.
+    /// Time off the CPU of its own accord that is booked in nodes.
+    pub blocked_ns: u64,
+    /// Time runnable but not running that is booked in nodes.
+    pub preempted_ns: u64,
+    /// Samples of CPU time and of events: each has a node.
     pub samples: u64,
+    /// Samples of waits: each has a node.
+    pub wait_samples: u64,
     /// Samples that found no room; their time is in no node.
-    pub dropped: u64,
-    /// Of the samples, those under `[partial]`.
-    pub partial: u64,
-    /// Of the samples, those under `[truncated]`.
-    pub truncated: u64,
-    /// Timer expiries that came while another was pending.
+    pub dropped_room: u64,
+    /// Samples that came while the thread could not be measured (no list of modules, no file yet).
+    pub dropped_unready: u64,
+    /// Expiries that came while another was pending, and events that the kernel held back. Their time is in the next sample.
     pub overruns: u64,
+    /// Of the samples, those under `[partial]`, by reason: see [`PartialReason`].
+    pub partial: [u64; PARTIAL_REASONS],
+    /// Of the samples, those whose path was folded or truncated.
+    pub truncated: u64,
     /// Wall time spent in the signal handler.
     pub handler_ns: u64,
+    /// Bytes of stack that handlers have used at most, told of the main thread when it ends; else 0.
+    pub handler_stack: u64,
     /// Where the thread's function is, as [`crate::Frame`]; 0 for the main thread.
     pub start_frame: u64,
     /// [`THREAD_MAIN`] and others.
     pub flags: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// How its CPU time is sampled: a [`CpuClock`] number.
+    pub cpu_clock: u16,
+    /// How its waits are found: a [`WaitClock`] number.
+    pub wait_clock: u16,
     /// Name as the kernel had it at the end or start, zero padded.
     pub name: [u8; 16],
 }
@@ -162,6 +176,55 @@ pub struct ThreadRecord {
 pub const THREAD_MAIN: u32 = 1;
 /// No timer could be had: it has no samples.
 pub const THREAD_UNTIMED: u32 = 2;
+/// No thread: the CPU time that ended threads used after they were last looked at, for their own end.
+pub const THREAD_ENDS: u32 = 4;
+
+/// Reasons for a partial unwind that are told apart.
+pub const PARTIAL_REASONS: usize = 5;
+
+/// Why a path could not be followed to its root; the number is the place in [`ThreadRecord::partial`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub enum PartialReason {
+    /// Code of no module.
+    NoModule = 0,
+    /// Code without frame description.
+    NoCfi = 1,
+    /// A word of the stack could not be read.
+    BadRead = 2,
+    /// The caller's frame would not lie further out.
+    NotAdvancing = 3,
+    /// A frame description that is not supported, or a register that is lost.
+    Unsupported = 4,
+}
+
+/// How the CPU time of a thread is sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub enum CpuClock {
+    /// Not at all.
+    None = 0,
+    /// A timer on the thread's CPU clock, which the kernel's tick drives.
+    Timer = 1,
+    /// perf task-clock, kernel time included.
+    TaskClock = 2,
+    /// perf task-clock that counts in user mode only; kernel time is booked at the next sample.
+    TaskClockUser = 3,
+}
+
+/// How the waits of a thread are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub enum WaitClock {
+    /// Not at all.
+    None = 0,
+    /// perf context-switch events, each trapped on the way back to user mode.
+    Switches = 1,
+    /// Calls of the C library that may block are timed.
+    Calls = 2,
+    /// A timer on wall-clock time.
+    Wall = 3,
+}
 
 /// Writes one record at the start of `out` and gives its length, or `None` if it does not fit.
 ///

@@ -2,7 +2,7 @@
 
 use falloff_format::chunk::{CHUNK_HEADER_LEN, CHUNK_VERSION, ChunkHeader, Kind as ChunkKind, NO_OWNER};
 use falloff_format::header::{BYTE_ORDER, HEADER_LEN, Header, MAGIC, MAJOR, MINOR, NO_RANK, STATE_RUNNING};
-use falloff_format::node::{NodeKey, node_len};
+use falloff_format::node::{NODE_KEY_LEN, NodeKey};
 use falloff_format::read::{Error, Record};
 use falloff_format::records::{self, Kind, MetricRecord, ModuleRecord, ThreadRecord, Unit};
 use falloff_format::{Frame, Measurement, NodeId, Pseudo};
@@ -16,7 +16,7 @@ fn header() -> Header {
     header.magic = MAGIC;
     (header.major, header.minor, header.byte_order) = (MAJOR, MINOR, BYTE_ORDER);
     header.header_len = HEADER_LEN as u32;
-    header.node_len = node_len(METRICS) as u32;
+    header.node_key_len = NODE_KEY_LEN as u32;
     header.metric_count = METRICS as u32;
     header.state = STATE_RUNNING;
     header.rank = NO_RANK;
@@ -25,7 +25,8 @@ fn header() -> Header {
 
 fn chunk(kind: u16, length: usize, payload: &[u8]) -> Vec<u8> {
     let (length, used) = (length as u64, payload.len() as u64);
-    let head = ChunkHeader { kind, version: CHUNK_VERSION, owner: NO_OWNER, length, used, reserved: 0 };
+    let metrics = if kind == ChunkKind::Nodes as u16 { 0b11 } else { 0 };
+    let head = ChunkHeader { kind, version: CHUNK_VERSION, owner: NO_OWNER, length, used, metrics };
     let mut bytes = [head.as_bytes(), payload].concat();
     bytes.resize(length as usize, 0);
     bytes
@@ -107,7 +108,7 @@ fn errors_say_what_is_wrong() {
     assert_eq!(with(&|h| h.major = 9), Some(Error::Version(9)));
     assert_eq!(with(&|h| h.byte_order = BYTE_ORDER.swap_bytes()), Some(Error::ByteOrder));
     assert_eq!(with(&|h| h.metric_count = 1 << 30), Some(Error::Header("metric_count")));
-    assert_eq!(with(&|h| h.node_len = 8), Some(Error::Header("node_len")));
+    assert_eq!(with(&|h| h.node_key_len = 8), Some(Error::Header("node_key_len")));
     assert_eq!(with(&|h| h.header_len = 4), Some(Error::Header("header_len")));
     assert_eq!(with(&|h| h.minor = 7), None, "a later minor is read");
     assert_eq!(Error::Chunk(4096).to_string(), "damaged chunk at offset 4096");

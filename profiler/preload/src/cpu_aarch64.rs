@@ -1,9 +1,12 @@
-//! Signal context: yes. What differs on 64-bit ARM: system calls, the thread entry, the register file.
+//! Signal context: yes. What differs on 64-bit ARM: system calls, the entries of threads, signals and calls, the register
+//! file.
 
 use core::arch::{asm, naked_asm};
 use core::ffi::{c_int, c_void};
 
 use unwinder::Registers;
+
+use crate::calls::Frame;
 
 /// ELF machine number of this architecture.
 pub const MACHINE: u32 = 183;
@@ -57,6 +60,19 @@ pub fn registers(context: &libc::ucontext_t) -> Registers {
         *to = from;
     }
     Registers::aarch64(machine.pc, general)
+}
+
+/// The registers of a thread of which only these are known. Where a frame depends on others, which are 0, the stack cannot
+/// be read there, and the path is partial.
+pub fn registers_at(pc: u64, sp: u64) -> Registers {
+    let mut general = [0; 32];
+    general[31] = sp;
+    Registers::aarch64(pc, general)
+}
+
+/// Where an interrupted thread goes on.
+pub fn interrupted_pc(context: &libc::ucontext_t) -> u64 {
+    context.uc_mcontext.pc
 }
 
 /// The stack pointer of an interrupted thread.
@@ -126,3 +142,163 @@ pub unsafe extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, co
         sample = sym crate::handler::on_sample,
     )
 }
+
+/// Whether the instruction before `code`'s end is a system call: a thread that goes on after it has given the CPU up.
+pub fn ends_in_system_call(code: &[u8]) -> bool {
+    code.ends_with(&[0x01, 0x00, 0x00, 0xd4])
+}
+
+/// Bytes of a system call instruction.
+pub const SYSTEM_CALL_LENGTH: u64 = 4;
+
+/// Registers that [`watch`] keeps of a caller: x19 to x28.
+pub const SAVED: usize = 10;
+
+/// The registers of a caller as its call returns. What calls do not preserve is 0: nobody restores a frame from it.
+pub fn registers_after_call(frame: &Frame, address: u64) -> Registers {
+    let mut general = [0; 32];
+    for (to, from) in general.iter_mut().skip(19).zip(frame.saved) {
+        *to = from;
+    }
+    general[29] = frame.frame_pointer;
+    general[31] = address + size_of::<Frame>() as u64;
+    // The call itself, as for every caller.
+    Registers::aarch64(frame.return_address.wrapping_sub(1), general)
+}
+
+/// Defines an exported function that jumps to the C library's of its name, unless calls are watched.
+macro_rules! watched_call {
+    ($name:ident, $index:expr) => {
+        /// Replaces the C library's function of this name.
+        ///
+        /// # Safety
+        /// As that function.
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name() {
+            core::arch::naked_asm!(
+                "adrp x16, {watching}",
+                "ldrb w16, [x16, :lo12:{watching}]",
+                "cbnz w16, 2f",
+                "adrp x16, {real}",
+                "add x16, x16, :lo12:{real}",
+                "ldr x16, [x16, {offset}]",
+                "cbz x16, 2f",
+                "br x16",
+                "2:",
+                "mov x9, {index}",
+                "b {watch}",
+                watching = sym $crate::calls::WATCHING,
+                real = sym $crate::calls::REAL,
+                offset = const 8 * ($index),
+                index = const $index,
+                watch = sym $crate::cpu::watch,
+            )
+        }
+    };
+}
+pub(crate) use watched_call;
+
+/// Runs the call with the index in x9 between [`begin`](crate::calls::begin) and [`end`](crate::calls::end). On the
+/// stack below x29: first the argument registers, index, time; after the call the [`Frame`].
+///
+/// # Safety
+/// Only jumped to by the entries of watched calls.
+#[unsafe(naked)]
+pub unsafe extern "C" fn watch() {
+    naked_asm!(
+        ".cfi_startproc",
+        "stp x29, x30, [sp, -16]!",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset 29, -16",
+        ".cfi_offset 30, -8",
+        "mov x29, sp",
+        ".cfi_def_cfa_register x29",
+        "sub sp, sp, 112",
+        "stp x0, x1, [x29, -88]",
+        "stp x2, x3, [x29, -72]",
+        "stp x4, x5, [x29, -56]",
+        "stp x6, x7, [x29, -40]",
+        "str x9, [x29, -96]",
+        "mov x1, x0",
+        "mov x0, x9",
+        "bl {begin}",
+        "str x0, [x29, -104]",
+        "mov x9, x1",
+        "ldp x0, x1, [x29, -88]",
+        "ldp x2, x3, [x29, -72]",
+        "ldp x4, x5, [x29, -56]",
+        "ldp x6, x7, [x29, -40]",
+        "blr x9",
+        "ldr x9, [x29, -104]",
+        "cbz x9, 2f",
+        "str x0, [x29, -8]",
+        "stp x19, x20, [x29, -88]",
+        "stp x21, x22, [x29, -72]",
+        "stp x23, x24, [x29, -56]",
+        "stp x25, x26, [x29, -40]",
+        "stp x27, x28, [x29, -24]",
+        "sub x0, x29, 104",
+        "bl {end}",
+        "cbz x0, 3f",
+        "mov x9, x0",
+        "sub x0, x29, 104",
+        "mov sp, x9",
+        "bl {sample}",
+        "sub sp, x29, 112",
+        "bl {sampled}",
+        "3:",
+        "ldr x0, [x29, -8]",
+        "2:",
+        "mov sp, x29",
+        "ldp x29, x30, [sp], 16",
+        ".cfi_restore 30",
+        ".cfi_restore 29",
+        ".cfi_def_cfa sp, 0",
+        "ret",
+        ".cfi_endproc",
+        begin = sym crate::calls::begin,
+        end = sym crate::calls::end,
+        sample = sym crate::calls::sample,
+        sampled = sym crate::calls::sampled,
+    )
+}
+
+/// Defines an exported function `(path, argument, argument, …, null)` that calls `(path, array of arguments)`: the argument
+/// registers are put right below the arguments on the stack.
+macro_rules! argument_list {
+    ($name:ident, $with_array:path) => {
+        /// Replaces the C library's function of this name.
+        ///
+        /// # Safety
+        /// As that function.
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name() {
+            core::arch::naked_asm!(
+                ".cfi_startproc",
+                "sub sp, sp, 80",
+                ".cfi_def_cfa_offset 80",
+                "stp x29, x30, [sp]",
+                ".cfi_offset 29, -80",
+                ".cfi_offset 30, -72",
+                "mov x29, sp",
+                "str x1, [sp, 24]",
+                "stp x2, x3, [sp, 32]",
+                "stp x4, x5, [sp, 48]",
+                "stp x6, x7, [sp, 64]",
+                "add x1, sp, 24",
+                "bl {with_array}",
+                "ldp x29, x30, [sp]",
+                "add sp, sp, 80",
+                ".cfi_restore 30",
+                ".cfi_restore 29",
+                ".cfi_def_cfa_offset 0",
+                "ret",
+                ".cfi_endproc",
+                with_array = sym $with_array,
+            )
+        }
+    };
+}
+pub(crate) use argument_list;

@@ -1,9 +1,11 @@
-//! Signal context: yes. What differs on x86-64: system calls, the thread entry, the register file.
+//! Signal context: yes. What differs on x86-64: system calls, the entries of threads, signals and calls, the register file.
 
 use core::arch::{asm, naked_asm};
 use core::ffi::{c_int, c_void};
 
 use unwinder::Registers;
+
+use crate::calls::Frame;
 
 /// ELF machine number of this architecture.
 pub const MACHINE: u32 = 62;
@@ -76,6 +78,19 @@ pub fn registers(context: &libc::ucontext_t) -> Registers {
     Registers::x86_64(g(libc::REG_RIP), general.map(g))
 }
 
+/// The registers of a thread of which only these are known. Where a frame depends on others, which are 0, the stack cannot
+/// be read there, and the path is partial.
+pub fn registers_at(pc: u64, sp: u64) -> Registers {
+    let mut general = [0; 16];
+    general[7] = sp;
+    Registers::x86_64(pc, general)
+}
+
+/// Where an interrupted thread goes on.
+pub fn interrupted_pc(context: &libc::ucontext_t) -> u64 {
+    context.uc_mcontext.gregs[libc::REG_RIP as usize] as u64
+}
+
 /// The stack pointer of an interrupted thread.
 pub fn interrupted_stack_pointer(context: &libc::ucontext_t) -> usize {
     context.uc_mcontext.gregs[libc::REG_RSP as usize] as usize
@@ -139,3 +154,193 @@ pub unsafe extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, co
         sample = sym crate::handler::on_sample,
     )
 }
+
+/// Whether the instruction before `code`'s end is a system call: a thread that goes on after it has given the CPU up.
+pub fn ends_in_system_call(code: &[u8]) -> bool {
+    code.ends_with(&[0x0f, 0x05])
+}
+
+/// Bytes of a system call instruction.
+pub const SYSTEM_CALL_LENGTH: u64 = 2;
+
+/// Registers that [`watch`] keeps of a caller: r15, r14, r13, r12, rbx.
+pub const SAVED: usize = 5;
+
+/// The registers of a caller as its call returns. What calls do not preserve is 0: nobody restores a frame from it.
+pub fn registers_after_call(frame: &Frame, address: u64) -> Registers {
+    let [r15, r14, r13, r12, rbx] = frame.saved;
+    let sp = address + size_of::<Frame>() as u64;
+    let general = [0, 0, 0, rbx, 0, 0, frame.frame_pointer, sp, 0, 0, 0, 0, r12, r13, r14, r15];
+    // The call itself, as for every caller.
+    Registers::x86_64(frame.return_address.wrapping_sub(1), general)
+}
+
+/// Defines an exported function that jumps to the C library's of its name, unless calls are watched.
+macro_rules! watched_call {
+    ($name:ident, $index:expr) => {
+        /// Replaces the C library's function of this name.
+        ///
+        /// # Safety
+        /// As that function.
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name() {
+            core::arch::naked_asm!(
+                "cmp byte ptr [rip + {watching}], 0",
+                "jne 2f",
+                "mov r11, qword ptr [rip + {real} + {offset}]",
+                "test r11, r11",
+                "jz 2f",
+                "jmp r11",
+                "2:",
+                "mov r11d, {index}",
+                "jmp {watch}",
+                watching = sym $crate::calls::WATCHING,
+                real = sym $crate::calls::REAL,
+                offset = const 8 * ($index),
+                index = const $index,
+                watch = sym $crate::cpu::watch,
+            )
+        }
+    };
+}
+pub(crate) use watched_call;
+
+/// Runs the call with the index in r11 between [`begin`](crate::calls::begin) and [`end`](crate::calls::end). On the
+/// stack from rbp down: six argument registers, index, time; after the call the [`Frame`]. One word of stack arguments
+/// is passed on, which `syscall` has.
+///
+/// # Safety
+/// Only jumped to by the entries of watched calls.
+#[unsafe(naked)]
+pub unsafe extern "C" fn watch() {
+    naked_asm!(
+        ".cfi_startproc",
+        "push rbp",
+        ".cfi_adjust_cfa_offset 8",
+        ".cfi_offset rbp, -16",
+        "mov rbp, rsp",
+        ".cfi_def_cfa_register rbp",
+        "push rdi",
+        "push rsi",
+        "push rdx",
+        "push rcx",
+        "push r8",
+        "push r9",
+        "push r11",
+        "push 0",
+        "mov rsi, rdi",
+        "mov rdi, r11",
+        "call {begin}",
+        "mov [rbp - 64], rax",
+        "mov r11, rdx",
+        "mov rdi, [rbp - 8]",
+        "mov rsi, [rbp - 16]",
+        "mov rdx, [rbp - 24]",
+        "mov rcx, [rbp - 32]",
+        "mov r8, [rbp - 40]",
+        "mov r9, [rbp - 48]",
+        "sub rsp, 8",
+        "push qword ptr [rbp + 16]",
+        "xor eax, eax",
+        "call r11",
+        "add rsp, 16",
+        "cmp qword ptr [rbp - 64], 0",
+        "je 2f",
+        "mov [rbp - 8], rax",
+        "mov [rbp - 16], rbx",
+        "mov [rbp - 24], r12",
+        "mov [rbp - 32], r13",
+        "mov [rbp - 40], r14",
+        "mov [rbp - 48], r15",
+        // From low to high: time, index, r15, r14, r13, r12, rbx, result.
+        "lea rdi, [rbp - 64]",
+        "call {end}",
+        "test rax, rax",
+        "jz 3f",
+        "lea rdi, [rbp - 64]",
+        "mov rsp, rax",
+        "call {sample}",
+        "lea rsp, [rbp - 64]",
+        "call {sampled}",
+        "3:",
+        "mov rax, [rbp - 8]",
+        "2:",
+        "mov rsp, rbp",
+        "pop rbp",
+        ".cfi_def_cfa rsp, 8",
+        "ret",
+        ".cfi_endproc",
+        begin = sym crate::calls::begin,
+        end = sym crate::calls::end,
+        sample = sym crate::calls::sample,
+        sampled = sym crate::calls::sampled,
+    )
+}
+
+/// Defines an exported function `(path, argument, argument, …, null)` that calls `(path, array of arguments)`: the argument
+/// registers are put below the arguments on the stack, in place of the return address, which waits in a register that calls
+/// preserve.
+macro_rules! argument_list {
+    ($name:ident, $with_array:path) => {
+        /// Replaces the C library's function of this name.
+        ///
+        /// # Safety
+        /// As that function.
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name() {
+            core::arch::naked_asm!(
+                ".cfi_startproc",
+                // Below: return address, rbx. The array begins with five registers and goes on with the stack's arguments,
+                // which are copied as far as they may reach.
+                "push rbp",
+                ".cfi_adjust_cfa_offset 8",
+                ".cfi_offset rbp, -16",
+                "mov rbp, rsp",
+                ".cfi_def_cfa_register rbp",
+                // Count the arguments on the stack up to the null and one word more.
+                "xor eax, eax",
+                "test rsi, rsi",
+                "jz 3f",
+                "test rdx, rdx",
+                "jz 3f",
+                "test rcx, rcx",
+                "jz 3f",
+                "test r8, r8",
+                "jz 3f",
+                "test r9, r9",
+                "jz 3f",
+                "2:",
+                "cmp qword ptr [rbp + 16 + 8 * rax], 0",
+                "lea rax, [rax + 1]",
+                "jne 2b",
+                "3:",
+                // One more for what may follow the null; the pushes end on a multiple of 16.
+                "lea r10, [rax + 1]",
+                "mov r11, r10",
+                "and r11, 1",
+                "jnz 4f",
+                "push 0",
+                "4:",
+                "push qword ptr [rbp + 8 + 8 * r10]",
+                "dec r10",
+                "jnz 4b",
+                "push r9",
+                "push r8",
+                "push rcx",
+                "push rdx",
+                "push rsi",
+                "mov rsi, rsp",
+                "call {with_array}",
+                "mov rsp, rbp",
+                "pop rbp",
+                ".cfi_def_cfa rsp, 8",
+                "ret",
+                ".cfi_endproc",
+                with_array = sym $with_array,
+            )
+        }
+    };
+}
+pub(crate) use argument_list;

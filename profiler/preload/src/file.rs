@@ -8,14 +8,12 @@ use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use falloff_format::chunk::{CHUNK_HEADER_LEN, CHUNK_VERSION, ChunkHeader, Kind};
 use falloff_format::header::{self, HEADER_LEN, Header};
-use falloff_format::node::node_len;
+use falloff_format::node::NODE_KEY_LEN;
 use falloff_format::read::CLAIM_UNIT;
 
 use crate::options::Options;
-use crate::{cpu, raw};
+use crate::{cpu, plan, raw};
 
-/// Values of a node: samples, then CPU nanoseconds.
-pub const METRICS: usize = 2;
 /// Mapped length that is tried first. Only touched pages take room on disk.
 const CAPACITY: u64 = 256 << 20;
 /// Least length worth having.
@@ -24,7 +22,9 @@ const CAPACITY_MIN: u64 = 64 << 10;
 const SPACE_SHARE: u64 = 64;
 /// Length where all blocks are allocated at the start.
 const CAPACITY_ALLOCATED: u64 = 8 << 20;
-const PAGE: u64 = CLAIM_UNIT;
+const PAGE: u64 = 4096;
+/// Length of a thread's first chunk of a kind, bytes.
+const FIRST_CHUNK: u64 = CLAIM_UNIT;
 
 /// Start of the mapping; null while this process has no file.
 static BASE: AtomicPtr<u8> = AtomicPtr::new(core::ptr::null_mut());
@@ -124,8 +124,8 @@ fn new_header(options: &Options, capacity: u64, flags: u32) -> Header {
         header_len: HEADER_LEN as u32,
         page_size: PAGE as u32,
         machine: cpu::MACHINE,
-        node_len: node_len(METRICS) as u32,
-        metric_count: METRICS as u32,
+        node_key_len: NODE_KEY_LEN as u32,
+        metric_count: plan::get().metric_count() as u32,
         state: header::STATE_RUNNING,
         capacity,
         next: PAGE,
@@ -189,11 +189,13 @@ pub struct Chunk {
     used: u64,
     /// Bytes from `offset` that exist.
     populated: u64,
+    /// Bytes of all chunks before it in its row.
+    before: u64,
 }
 
 impl Chunk {
     /// No chunk: everything finds it full.
-    pub const NONE: Chunk = Chunk { offset: 0, length: 0, used: 0, populated: 0 };
+    pub const NONE: Chunk = Chunk { offset: 0, length: 0, used: 0, populated: 0, before: 0 };
 
     /// The rest of the first page, for the first records.
     pub fn first(kind: Kind, owner: u32) -> Chunk {
@@ -202,13 +204,20 @@ impl Chunk {
             length: PAGE - HEADER_LEN as u64,
             used: 0,
             populated: PAGE - HEADER_LEN as u64,
+            before: 0,
         };
-        chunk.write_head(kind, owner);
+        chunk.write_head(kind, owner, 0);
         chunk
     }
 
-    /// Claims a chunk of `length` bytes, a multiple of the page size.
-    pub fn claim(kind: Kind, owner: u32, length: u64) -> Option<Chunk> {
+    /// Length for the chunk after this one: half of all so far, so that little of the last is left over.
+    pub fn next_length(&self, most: u64) -> u64 {
+        ((self.before + self.length) / 2).clamp(FIRST_CHUNK, most).next_multiple_of(CLAIM_UNIT)
+    }
+
+    /// Claims the chunk after this one: `length` bytes, a multiple of the claim unit, for nodes with these metrics or
+    /// records without.
+    pub fn claim_next(&self, kind: Kind, owner: u32, metrics: u64, length: u64) -> Option<Chunk> {
         // SAFETY: the header's page exists; capacity never changes.
         let capacity = header().map(|h| unsafe { (*h).capacity })?;
         let next = next()?;
@@ -217,20 +226,21 @@ impl Chunk {
                 n.checked_add(length).filter(|end| *end <= capacity)
             })
             .ok()?;
-        let mut chunk = Chunk { offset, length, used: 0, populated: 0 };
+        let before = self.before + self.length;
+        let mut chunk = Chunk { offset, length, used: 0, populated: 0, before };
         if !chunk.populate_to(CHUNK_HEADER_LEN as u64) {
             // Give the claim back if it is still the last; else a reader skips the zero pages.
             let _ = next.compare_exchange(offset + length, offset, Ordering::Relaxed, Ordering::Relaxed);
             return None;
         }
-        chunk.write_head(kind, owner);
+        chunk.write_head(kind, owner, metrics);
         Some(chunk)
     }
 
-    fn write_head(&self, kind: Kind, owner: u32) {
+    fn write_head(&self, kind: Kind, owner: u32, metrics: u64) {
         let head = at(self.offset).cast::<ChunkHeader>();
         let value =
-            ChunkHeader { kind: kind as u16, version: CHUNK_VERSION, owner, length: 0, used: 0, reserved: 0 };
+            ChunkHeader { kind: kind as u16, version: CHUNK_VERSION, owner, length: 0, used: 0, metrics };
         // SAFETY: the head's page exists and belongs to this thread; the length goes in last and makes it valid.
         unsafe {
             head.write(value);
@@ -241,13 +251,14 @@ impl Chunk {
     /// Makes the first `end` bytes of the chunk exist.
     fn populate_to(&mut self, end: u64) -> bool {
         while self.populated < end {
-            let from = self.offset + self.populated;
-            if from + PAGE > ALLOCATED.load(Ordering::Relaxed)
-                && raw::populate(at(from), PAGE as usize).is_err()
+            // A page may be shared with other chunks; whoever comes first makes it.
+            let page = (self.offset + self.populated) / PAGE * PAGE;
+            if page + PAGE > ALLOCATED.load(Ordering::Relaxed)
+                && raw::populate(at(page), PAGE as usize).is_err()
             {
                 return false;
             }
-            self.populated += PAGE;
+            self.populated = page + PAGE - self.offset;
         }
         true
     }
@@ -269,11 +280,6 @@ impl Chunk {
         let head = at(self.offset).cast::<ChunkHeader>();
         // SAFETY: the head's page exists; `used` is an aligned u64 that readers of any moment may see.
         unsafe { AtomicU64::from_ptr(&raw mut (*head).used) }.store(self.used, Ordering::Release);
-    }
-
-    /// Bytes with the head.
-    pub fn length(&self) -> u64 {
-        self.length
     }
 }
 

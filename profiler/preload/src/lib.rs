@@ -1,13 +1,12 @@
 //! The sampler that is loaded into the profiled program.
 //!
-//! `start` runs before `main`, opens this process's measurement file and starts a timer on the CPU clock of each
-//! thread. A timer's signal runs `handler`: registers -> `unwinder` -> `tree` -> one node of the file. Nothing
-//! else happens while the program runs, and nothing is left to do at its end: the file is complete at every
-//! moment.
+//! `start` runs before `main`, opens this process's measurement file and starts each thread's clocks. A clock's signal
+//! runs `handler`: registers -> `unwinder` -> `tree` -> one node of the file. Nothing is left to do at the end: the file is
+//! complete at every moment.
 //!
-//! The exported symbols are `pthread_create` (`thread_create`), `dlclose` (`dl`), the functions that could hide or
-//! take our signal (`signals`) and `_exit` (`process`). No other symbol is exported, and
-//! nothing is imported that musl lacks, so that a program of another C library still runs: see `real`.
+//! The exported symbols are `pthread_create` (`thread_create`), `dlclose` (`dl`), the functions that could hide or take our
+//! signals (`signals`), the exec family (`exec`), calls that may wait (`calls`) and `_exit` (`process`). No other symbol is
+//! exported, and nothing is imported that musl lacks, so that a program of another C library still runs: see `real`.
 #![no_std]
 
 #[cfg_attr(target_arch = "x86_64", path = "cpu_x86_64.rs")]
@@ -15,8 +14,12 @@
 mod cpu;
 
 mod build_id;
+mod calls;
+mod clock;
+mod clocks;
 mod dl;
 mod earlier_image;
+mod exec;
 mod file;
 mod frame_index;
 mod handler;
@@ -26,6 +29,8 @@ mod memory;
 mod modules;
 mod object;
 mod options;
+mod perf;
+mod plan;
 mod process;
 mod raw;
 mod real;
@@ -39,6 +44,7 @@ mod text;
 mod thread;
 mod thread_create;
 mod tree;
+mod waits;
 
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {

@@ -5,22 +5,20 @@
 //! hold it. A handler that meets an address of no module asks the C library, which answers without a lock, and
 //! appends what it learns to the list it holds.
 
+use core::cell::Cell;
 use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-use falloff_format::Pseudo;
-use falloff_format::node::{Frame as FormatFrame, UNLISTED_MODULE};
+use falloff_format::node::{Frame as FormatFrame, PSEUDO_MODULE, UNLISTED_MODULE};
 use falloff_format::records::{MODULE_EXECUTABLE, MODULE_LOADER, MODULE_SAMPLER, MODULE_VDSO};
 use unwinder::{CACHE_LENGTH, Cache, Frame, Module, Modules, Section};
 
 use crate::frame_index::{self, FrameIndex};
 use crate::object::Object;
-use crate::records::Patience;
-use crate::registry::Registry;
+use crate::registry::{self, ANONYMOUS_MODULE, Registry};
 use crate::signals::Hold;
 use crate::sync::{Guard, Lock};
 use crate::table_copy::TableCopy;
-use crate::text::{Text, c_bytes};
 use crate::{handler, identity, loader, raw};
 
 /// Objects that a handler can add before the list is made anew.
@@ -50,13 +48,15 @@ impl Entry {
         !place.is_ok_and(|i| now.get(i).is_some_and(|n| n.object.same_load(&self.object)))
     }
 
-    fn path(&self) -> Text<1024> {
+    /// What the report calls it. Only while it is loaded.
+    fn path(&self) -> &CStr {
         path(self.object.flags, self.name)
     }
 }
 
 /// What is loaded at one time.
 pub struct List {
+    number: u64,
     entries: *const Entry,
     len: usize,
     late_len: AtomicU32,
@@ -68,6 +68,8 @@ static LIST: AtomicPtr<List> = AtomicPtr::new(core::ptr::null_mut());
 static REGISTRY: Lock<Registry> = Lock::new(Registry::new());
 /// The loader's count of changes when the list was made.
 static CHANGES: AtomicU64 = AtomicU64::new(0);
+/// Lists made so far.
+static PUBLISHED: AtomicU64 = AtomicU64::new(0);
 /// Whether this is the child of a fork.
 static FORKED: AtomicBool = AtomicBool::new(false);
 /// Calls of dlclose under way: what is not permanent may not be read in place. Lowered under the registry's lock only.
@@ -99,16 +101,28 @@ impl List {
 pub struct View<'a> {
     list: &'a List,
     restricted: bool,
+    /// An address was met whose module could not be looked for now.
+    blind: Cell<bool>,
 }
 
 /// The current list; `None` before the first was made. Only between `handler::enter` and `leave`.
 pub fn view<'a>() -> Option<View<'a>> {
     // SAFETY: lists are freed only after every handler that may hold one has left.
     let list = unsafe { LIST.load(Ordering::SeqCst).as_ref() }?;
-    Some(View { list, restricted: UNLOADING.load(Ordering::SeqCst) > 0 })
+    Some(View { list, restricted: UNLOADING.load(Ordering::SeqCst) > 0, blind: Cell::new(false) })
 }
 
 impl View<'_> {
+    /// Whether a path found with this view may end too early, at a module that cannot be looked for now.
+    pub fn is_blind(&self) -> bool {
+        self.blind.get()
+    }
+
+    /// Tells lists apart: 1 for the first.
+    pub fn number(&self) -> u64 {
+        self.list.number
+    }
+
     /// The rule cache that belongs to the list.
     pub fn cache(&self) -> Option<Cache<'_>> {
         // SAFETY: CACHE_LENGTH words that live as long as the list.
@@ -121,8 +135,32 @@ impl View<'_> {
         match self.entry(frame.module) {
             Some(entry) if entry.object.flags & MODULE_SAMPLER != 0 => None,
             Some(entry) => Some(FormatFrame::new(entry.index, frame.pc.wrapping_sub(entry.object.bias))),
-            None => Some(FormatFrame::pseudo(Pseudo::Anonymous)),
+            None => Some(FormatFrame::new(ANONYMOUS_MODULE, frame.pc)),
         }
+    }
+
+    /// Sees to it that the module of a frame is described in the file. `false`: not now.
+    pub fn record(&self, frame: FormatFrame) -> bool {
+        match frame.module() {
+            PSEUDO_MODULE | UNLISTED_MODULE => true,
+            index if registry::is_recorded(index) => true,
+            ANONYMOUS_MODULE => registry::record_anonymous(),
+            index => match (REGISTRY.try_lock(), self.list.all().find(|e| e.index == index)) {
+                // While objects may be unloaded, their names may be gone.
+                (_, Some(entry)) if self.restricted && !entry.permanent => false,
+                (Some(mut registry), Some(entry)) => {
+                    registry.record(index, &entry.object, entry.path().to_bytes())
+                }
+                _ => false,
+            },
+        }
+    }
+
+    /// The bytes of code before an address.
+    pub fn code_before(&self, address: u64, length: u64) -> Option<&[u8]> {
+        let code = self.list.find(address)?.object.module.code;
+        let start = address.checked_sub(length)?.checked_sub(code.address())? as usize;
+        code.bytes().get(start..start + length as usize)
     }
 
     /// An address as the measurement file names it, if it belongs to a module that is known.
@@ -138,16 +176,21 @@ impl View<'_> {
     }
 
     /// Learns of an object that no list has: the C library loaded it by itself, or just now.
+    #[cold]
+    #[inline(never)]
     fn discover(&self, pc: u64) -> Option<&Entry> {
-        let mut registry = REGISTRY.try_lock()?;
-        let (object, name) = loader::find(pc)?;
-        self.append(&mut registry, object, name)
+        let Some(mut registry) = REGISTRY.try_lock() else {
+            self.blind.set(true);
+            return None;
+        };
+        let (mut object, name) = loader::find(pc)?;
+        self.append(&mut registry, &mut object, name)
     }
 
     fn append(
         &self,
         registry: &mut Guard<'_, Registry>,
-        mut object: Object,
+        object: &mut Object,
         name: *const core::ffi::c_char,
     ) -> Option<&Entry> {
         let slot = self.list.late_len.load(Ordering::Relaxed) as usize;
@@ -155,11 +198,18 @@ impl View<'_> {
             return None;
         }
         object.module.id = (self.list.entries().len() + slot) as u32;
-        let index = registry.loaded(&object, path(object.flags, name).as_bytes(), Patience::Try)?;
-        let entry = Entry { object, index, permanent: false, frames: None, copy: None, name };
+        let index = registry.loaded(object, path(object.flags, name).to_bytes());
         let place = (&raw const self.list.late).cast::<Entry>().cast_mut().wrapping_add(slot);
-        // SAFETY: slots past `late_len` are written under the registry's lock only and read by nobody.
-        unsafe { place.write(entry) };
+        // SAFETY: slots past `late_len` are written under the registry's lock only and read by nobody. Field by field,
+        // which takes less of the handler's stack.
+        unsafe {
+            (&raw mut (*place).object).write(*object);
+            (&raw mut (*place).index).write(index);
+            (&raw mut (*place).permanent).write(false);
+            (&raw mut (*place).frames).write(None);
+            (&raw mut (*place).copy).write(None);
+            (&raw mut (*place).name).write(name);
+        }
         self.list.late_len.store(slot as u32 + 1, Ordering::Release);
         self.list.late().get(slot)
     }
@@ -169,7 +219,10 @@ impl Modules for View<'_> {
     fn find(&self, pc: u64) -> Option<Module<'_>> {
         let entry = match self.list.find(pc) {
             Some(entry) => entry,
-            None if self.restricted => return None,
+            None if self.restricted => {
+                self.blind.set(true);
+                return None;
+            }
             None => self.discover(pc)?,
         };
         let mut module = entry.object.module;
@@ -187,18 +240,17 @@ impl Modules for View<'_> {
     }
 }
 
-/// What the report calls the object.
-fn path(flags: u32, name: *const core::ffi::c_char) -> Text<1024> {
-    let mut text = Text::new();
+fn path<'a>(flags: u32, name: *const core::ffi::c_char) -> &'a CStr {
     if flags & MODULE_VDSO != 0 {
-        text.push(b"[vdso]");
+        c"[vdso]"
     } else if flags & MODULE_EXECUTABLE != 0 {
-        text.push(identity::get().map_or(b"", |i| i.image.as_bytes()));
+        identity::get().map_or(c"", |i| i.image.as_c_str())
+    } else if name.is_null() {
+        c""
     } else {
-        // SAFETY: the loader's text of an object that is loaded.
-        text.push(unsafe { c_bytes(name) });
+        // SAFETY: the loader's text of an object that is loaded, as all callers see to.
+        unsafe { CStr::from_ptr(name) }
     }
-    text
 }
 
 /// The first list: what is loaded now stays for the life of the process.
@@ -319,13 +371,12 @@ fn refresh(registry: &mut Registry, permanent: bool) {
 }
 
 fn introduce(entry: &mut Entry, permanent: bool, registry: &mut Registry) {
-    let path = entry.path();
+    let path = path(entry.object.flags, entry.name);
     entry.permanent = permanent;
-    entry.index = registry.loaded(&entry.object, path.as_bytes(), Patience::Wait).unwrap_or(UNLISTED_MODULE);
+    entry.index = registry.loaded(&entry.object, path.to_bytes());
     let own_tables = MODULE_VDSO | MODULE_LOADER | MODULE_SAMPLER;
     if entry.object.flags & own_tables == 0 {
-        let file: &CStr =
-            if entry.object.flags & MODULE_EXECUTABLE != 0 { c"/proc/self/exe" } else { path.as_c_str() };
+        let file: &CStr = if entry.object.flags & MODULE_EXECUTABLE != 0 { c"/proc/self/exe" } else { path };
         entry.frames = frame_index::build(file, &entry.object);
     }
 }
@@ -338,6 +389,7 @@ fn publish(entries: &[Entry], cache: Option<*const AtomicU64>) -> bool {
     unsafe {
         (&raw mut (*list).entries).write(entries.as_ptr());
         (&raw mut (*list).len).write(entries.len());
+        (&raw mut (*list).number).write(PUBLISHED.fetch_add(1, Ordering::Relaxed) + 1);
         (&raw mut (*list).cache).write(cache);
     }
     LIST.store(list, Ordering::SeqCst);
@@ -385,13 +437,7 @@ pub fn unloading_ended() {
 pub unsafe fn after_fork() {
     // SAFETY: by contract.
     unsafe { REGISTRY.reset() };
+    REGISTRY.lock().new_file();
     FORKED.store(true, Ordering::Relaxed);
     UNLOADING.store(0, Ordering::SeqCst);
-}
-
-/// Writes the records of what is loaded into a new file.
-pub fn describe_again() {
-    let (Some(view), Some(mut registry)) = (view(), REGISTRY.try_lock()) else { return };
-    registry.new_file();
-    view.list.all().for_each(|e| registry.again(e.index, &e.object, e.path().as_bytes()));
 }

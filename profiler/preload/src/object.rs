@@ -10,7 +10,7 @@ use crate::real;
 
 const PT_GNU_EH_FRAME: u32 = libc::PT_GNU_EH_FRAME;
 /// Readable segments that are looked at; linkers make four or five.
-const SEGMENTS_MAX: usize = 16;
+const SEGMENTS_MAX: usize = 8;
 
 /// A loaded object.
 #[derive(Clone, Copy)]

@@ -28,12 +28,12 @@ pub fn watch_forks() {
 
 /// A fork that copies a large address space takes longer than a period: interrupted, it would begin again.
 extern "C" fn before() {
-    raw::mask_signal(libc::SIG_BLOCK, signals::SAMPLE);
+    raw::mask_signals(libc::SIG_BLOCK, signals::ours());
 }
 
 extern "C" fn in_parent() {
     if thread_create::current().is_some() {
-        raw::mask_signal(libc::SIG_UNBLOCK, signals::SAMPLE);
+        raw::mask_signals(libc::SIG_UNBLOCK, signals::ours());
     }
 }
 
@@ -68,7 +68,6 @@ pub fn open_in_child(thread: &mut Thread) -> bool {
     // SAFETY: the child has no other thread that is measured yet, see `open_before_thread`.
     unsafe { records::begin() };
     records::describe_process(who);
-    modules::describe_again();
     thread.describe(0, falloff_format::records::THREAD_MAIN);
     true
 }
@@ -89,19 +88,19 @@ pub extern "C" fn end() {
     }
     let Some(_once) = ENDING.try_lock() else { return };
     start::turn_off();
-    for thread in thread::all() {
-        // SAFETY: states are never unmapped; a timer of another thread can be deleted by its number.
-        unsafe { (*thread).disarm() };
-    }
     // Handlers that passed the check before are done after this; later ones see that measuring is off.
     handler::wait_for_all();
     for thread in thread::all() {
-        // SAFETY: measuring is off and no handler is inside: nobody else changes the states.
+        // SAFETY: measuring is off and no handler is inside: nobody else changes the states, which are never unmapped, and
+        // timers and events of another thread can be ended as well.
         let thread = unsafe { &mut *thread };
         if let Some(tid) = thread.claim_end() {
-            thread.finish(raw::other_thread_cpu_ns(tid));
+            thread.disarm();
+            handler::on_end(thread, tid);
+            thread.finish(raw::other_thread_cpu_ns(tid), tid);
         }
     }
+    thread::book_ends();
     file::mark_ended();
 }
 

@@ -2,6 +2,7 @@
 
 use core::ffi::{CStr, c_int};
 use core::mem::MaybeUninit;
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::cpu::syscall6;
 
@@ -108,6 +109,14 @@ pub fn pread(fd: c_int, out: &mut [u8], offset: u64) -> Result<usize, Errno> {
     call!(libc::SYS_pread64, fd, out.as_mut_ptr(), out.len(), offset)
 }
 
+/// Reads the first bytes of a file; gives how many.
+pub fn read_file(path: &CStr, out: &mut [u8]) -> Option<usize> {
+    let fd = open(path, libc::O_RDONLY, 0).ok()?;
+    let length = pread(fd, out, 0);
+    close(fd);
+    length.ok()
+}
+
 /// Entries of a directory, as the kernel lays them out; gives the bytes filled, 0 at the end.
 pub fn list_directory(fd: c_int, out: &mut [u8]) -> Result<usize, Errno> {
     call!(libc::SYS_getdents64, fd, out.as_mut_ptr(), out.len())
@@ -143,10 +152,18 @@ pub fn limit(resource: u32) -> u64 {
     limits[0]
 }
 
+/// Where the next mapping of ours is to lie. Far from where the kernel puts the program's: what the program maps and
+/// unmaps lies where it would lie without us.
+fn place(length: usize) -> usize {
+    const FIRST: usize = 0x2400_0000_0000;
+    static NEXT: AtomicUsize = AtomicUsize::new(FIRST);
+    NEXT.fetch_add(length.next_multiple_of(4096), Ordering::Relaxed)
+}
+
 /// Private zeroed memory, or `None`.
 pub fn map_private(length: usize) -> Option<*mut u8> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    call!(libc::SYS_mmap, 0, length, libc::PROT_READ | libc::PROT_WRITE, flags, -1isize, 0)
+    call!(libc::SYS_mmap, place(length), length, libc::PROT_READ | libc::PROT_WRITE, flags, -1isize, 0)
         .ok()
         .map(|p| p as *mut u8)
 }
@@ -155,14 +172,14 @@ pub fn map_private(length: usize) -> Option<*mut u8> {
 /// in a large hole costs milliseconds.
 pub fn map_shared(fd: c_int, length: u64) -> Result<*mut u8, Errno> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
-    let start = call!(libc::SYS_mmap, 0, length, protection, libc::MAP_SHARED, fd, 0)?;
+    let start = call!(libc::SYS_mmap, place(length as usize), length, protection, libc::MAP_SHARED, fd, 0)?;
     let _ = call!(libc::SYS_madvise, start, length, libc::MADV_RANDOM);
     Ok(start as *mut u8)
 }
 
 /// A private, read-only mapping of part of a file; `offset` is a multiple of the page size.
 pub fn map_file(fd: c_int, offset: u64, length: usize) -> Option<*const u8> {
-    call!(libc::SYS_mmap, 0, length, libc::PROT_READ, libc::MAP_PRIVATE, fd, offset)
+    call!(libc::SYS_mmap, place(length), length, libc::PROT_READ, libc::MAP_PRIVATE, fd, offset)
         .ok()
         .map(|p| p as *const u8)
 }
@@ -197,12 +214,11 @@ pub fn complain(text: &[u8]) {
     let _ = call!(libc::SYS_write, 2, text.as_ptr(), text.len());
 }
 
-/// Blocks or opens one signal in the calling thread; gives whether it was blocked before.
-pub fn mask_signal(how: c_int, signal: c_int) -> bool {
-    let set = 1u64 << (signal - 1);
+/// Blocks or opens signals, a bit for each, in the calling thread; gives the mask before.
+pub fn mask_signals(how: c_int, set: u64) -> u64 {
     let mut before = 0u64;
     let _ = call!(libc::SYS_rt_sigprocmask, how, &raw const set, &raw mut before, SIGSET_LEN);
-    before & set != 0
+    before
 }
 
 /// Lets a signal end this process as soon as it is not blocked any more: the default action, and the signal again.
@@ -239,6 +255,26 @@ pub fn timer_start(id: i32, first_ns: u64, period_ns: u64) -> Result<(), Errno> 
         |ns: u64| libc::timespec { tv_sec: (ns / 1_000_000_000) as _, tv_nsec: (ns % 1_000_000_000) as _ };
     let when = libc::itimerspec { it_interval: spec(period_ns), it_value: spec(first_ns) };
     call!(libc::SYS_timer_settime, id, 0, &raw const when, 0).map(drop)
+}
+
+/// Opens a performance event on the calling thread.
+pub fn perf_event_open(attributes: *const u8) -> Result<c_int, Errno> {
+    const CLOSE_ON_EXEC: usize = 8;
+    call!(libc::SYS_perf_event_open, attributes, 0, -1isize, -1isize, CLOSE_ON_EXEC).map(|fd| fd as c_int)
+}
+
+/// Maps the pages of a performance event.
+pub fn map_event(fd: c_int, length: usize) -> Result<*mut u8, Errno> {
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    call!(libc::SYS_mmap, place(length), length, protection, libc::MAP_SHARED, fd, 0).map(|p| p as *mut u8)
+}
+
+/// Stops or lets run the performance events that the calling thread has opened.
+pub fn enable_events(on: bool) {
+    let _ = call!(
+        libc::SYS_prctl,
+        if on { libc::PR_TASK_PERF_EVENTS_ENABLE } else { libc::PR_TASK_PERF_EVENTS_DISABLE }
+    );
 }
 
 /// Ends a timer.

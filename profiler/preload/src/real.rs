@@ -2,7 +2,7 @@
 //! looked up once, by name, at start-up, so that no handler and no wrapper ever calls the loader. A missing one
 //! is `None` and its use is left out.
 
-use core::ffi::{CStr, c_int, c_void};
+use core::ffi::{CStr, c_char, c_int, c_void};
 
 use crate::loader::FoundObject;
 use crate::sync::SetOnce;
@@ -28,6 +28,8 @@ type WaitInfo = unsafe extern "C" fn(*const libc::sigset_t, *mut libc::siginfo_t
 type WaitTimed =
     unsafe extern "C" fn(*const libc::sigset_t, *mut libc::siginfo_t, *const libc::timespec) -> c_int;
 type SignalFd = unsafe extern "C" fn(c_int, *const libc::sigset_t, c_int) -> c_int;
+/// `execve`.
+type Execute = unsafe extern "C" fn(*const c_char, *const *const c_char, *const *const c_char) -> c_int;
 type Exit = unsafe extern "C" fn(c_int) -> !;
 
 macro_rules! table {
@@ -66,6 +68,19 @@ table! {
     signalfd: SignalFd = c"signalfd",
     /// Ends the process at once.
     exit: Exit = c"_exit",
+    /// Reads a clock.
+    clock_gettime: unsafe extern "C" fn(libc::clockid_t, *mut libc::timespec) -> c_int = c"clock_gettime",
+    /// Takes a mutex if it is free.
+    mutex_trylock: unsafe extern "C" fn(*mut libc::pthread_mutex_t) -> c_int = c"pthread_mutex_trylock",
+    /// Executes a program in place of this one.
+    execve: Execute = c"execve",
+    /// The same, searched on the path.
+    execvpe: Execute = c"execvpe",
+    /// The same, by descriptor.
+    fexecve: unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char) -> c_int = c"fexecve",
+    /// The same, relative to a directory.
+    execveat: unsafe extern "C" fn(c_int, *const c_char, *const *const c_char, *const *const c_char, c_int) -> c_int =
+        c"execveat",
     /// Unloads an object.
     dlclose: unsafe extern "C" fn(*mut c_void) -> c_int = c"dlclose",
     /// Finds the object of an address.
@@ -79,10 +94,17 @@ table! {
 }
 
 /// The next definition after ours.
-fn next(name: &CStr) -> Option<*mut c_void> {
+pub fn next(name: &CStr) -> Option<*mut c_void> {
     // SAFETY: a valid name; RTLD_NEXT starts the search behind this object.
     let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
     (!found.is_null()).then_some(found)
+}
+
+/// The next definition of a version; of any, where versions are of another kind.
+pub fn next_version(name: &CStr, version: &CStr) -> Option<*mut c_void> {
+    // SAFETY: valid names, as in `next`.
+    let found = unsafe { libc::dlvsym(libc::RTLD_NEXT, name.as_ptr(), version.as_ptr()) };
+    if found.is_null() { next(name) } else { Some(found) }
 }
 
 static REAL: SetOnce<Real> = SetOnce::new();

@@ -4,11 +4,12 @@ use core::fmt::Write;
 
 use falloff_format::chunk::{Kind as ChunkKind, NO_OWNER};
 use falloff_format::read::CLAIM_UNIT;
-use falloff_format::records::{self, Kind, MetricRecord, RECORD_HEADER_LEN, Unit, keys};
+use falloff_format::records::{self, Kind, MetricRecord, RECORD_HEADER_LEN, keys};
 use zerocopy::IntoBytes;
 
 use crate::file::{self, Chunk};
 use crate::identity::Identity;
+use crate::plan;
 use crate::sync::Lock;
 use crate::text::Text;
 
@@ -47,9 +48,8 @@ pub fn append(patience: Patience, kind: Kind, fixed: &[u8], text: &[&[u8]]) -> O
     let (offset, address) = match chunk.reserve(length) {
         Some(room) => room,
         None => {
-            let wanted =
-                (chunk.length() * 2).min(CHUNK_MAX).max(length + CLAIM_UNIT).next_multiple_of(CLAIM_UNIT);
-            let Some(room) = Chunk::claim(ChunkKind::Records, NO_OWNER, wanted).and_then(|fresh| {
+            let wanted = chunk.next_length(CHUNK_MAX).max((length + CLAIM_UNIT).next_multiple_of(CLAIM_UNIT));
+            let Some(room) = chunk.claim_next(ChunkKind::Records, NO_OWNER, 0, wanted).and_then(|fresh| {
                 *chunk = fresh;
                 chunk.reserve(length)
             }) else {
@@ -73,15 +73,13 @@ fn meta(key: &str, value: &[u8]) {
 
 /// What is known of the process before anything is sampled. Nobody else appends yet.
 pub fn describe_process(who: &Identity) {
-    let period = who.options.period_ns();
-    let samples = MetricRecord { index: 0, unit: Unit::Count as u16, reserved: 0, period: 1 };
-    let cpu = MetricRecord { index: 1, unit: Unit::Nanoseconds as u16, reserved: 0, period };
-    append(Patience::Wait, Kind::Metric, samples.as_bytes(), &[b"samples"]);
-    append(Patience::Wait, Kind::Metric, cpu.as_bytes(), &[b"cpu"]);
+    for (index, (name, unit, period)) in (0..).zip(plan::get().metrics(who.options.period_ns())) {
+        let record = MetricRecord { index, unit: unit as u16, reserved: 0, period };
+        append(Patience::Wait, Kind::Metric, record.as_bytes(), &[name]);
+    }
     let mut rate = Text::<24>::new();
     let _ = write!(rate, "{}", who.options.rate);
     meta(keys::WRITER, concat!("falloff ", env!("CARGO_PKG_VERSION")).as_bytes());
-    meta(keys::CLOCK, b"thread CPU time, on the kernel tick");
     meta(keys::RATE, rate.as_bytes());
     meta(keys::HOST, who.host.as_bytes());
     meta(keys::KERNEL, who.kernel.as_bytes());

@@ -1,11 +1,14 @@
 //! Signal context: yes, under a lock that handlers only try. Which index a module has in the measurement file.
 //!
 //! An object with the same path and build id keeps its index however often it is loaded; any other object gets a
-//! new one, so that an address that was reused never mixes two objects.
+//! new one, so that an address that was reused never mixes two objects. A module gets its record with the first node that
+//! names it.
 
+use core::sync::atomic::{AtomicU64, Ordering};
 use falloff_format::node::UNLISTED_MODULE;
-use falloff_format::records::{Kind, ModuleRecord};
-use zerocopy::IntoBytes;
+
+use falloff_format::records::{Kind, MODULE_ANONYMOUS, ModuleRecord};
+use zerocopy::{FromZeros, IntoBytes};
 
 use crate::object::Object;
 use crate::records::Patience;
@@ -13,6 +16,8 @@ use crate::{file, raw, records};
 
 /// Modules that one process can tell apart.
 const ROOM: usize = UNLISTED_MODULE as usize;
+/// Index of memory that belongs to no file.
+pub const ANONYMOUS_MODULE: u16 = 1;
 
 /// A module that was seen.
 #[derive(Clone, Copy)]
@@ -20,6 +25,7 @@ struct Seen {
     identity: u64,
     /// Offset of its record in the file; 0 if this process's file does not have one.
     record: u64,
+    loads: u32,
 }
 
 /// All modules that were seen, by index.
@@ -34,7 +40,7 @@ unsafe impl Send for Registry {}
 impl Registry {
     /// Nothing seen.
     pub const fn new() -> Registry {
-        Registry { seen: core::ptr::null_mut(), count: 1 }
+        Registry { seen: core::ptr::null_mut(), count: ANONYMOUS_MODULE as usize + 1 }
     }
 
     fn slots(&mut self) -> &mut [Seen] {
@@ -48,8 +54,8 @@ impl Registry {
         unsafe { core::slice::from_raw_parts_mut(self.seen, ROOM) }
     }
 
-    /// The index of an object that is loaded now; its record is made or brought up to date. `None`: try again later.
-    pub fn loaded(&mut self, object: &Object, path: &[u8], patience: Patience) -> Option<u16> {
+    /// The index of an object that is loaded now. Its record, if it has one, is brought up to date.
+    pub fn loaded(&mut self, object: &Object, path: &[u8]) -> u16 {
         let identity = identity(object, path);
         let count = self.count;
         let slots = self.slots();
@@ -58,34 +64,49 @@ impl Registry {
         let index = match known {
             // Without a build id nothing tells two versions of a file apart.
             Some(index) if object.build_id.len > 0 => index,
-            _ if slots.get(count).is_none() => return Some(UNLISTED_MODULE),
+            _ if slots.get(count).is_none() => return UNLISTED_MODULE,
             _ => {
                 self.count += 1;
                 count
             }
         };
-        let slots = self.slots();
-        let slot = slots.get_mut(index)?;
+        let Some(slot) = self.slots().get_mut(index) else { return UNLISTED_MODULE };
         slot.identity = identity;
-        if slot.record == 0 {
-            let record = append(index as u16, object, path, patience);
-            if record.is_none() && patience == Patience::Try {
-                return None;
-            }
-            slot.record = record.unwrap_or(0);
-        } else {
-            // SAFETY: the offset of a module record's fixed part in this process's file.
-            let record = unsafe { file::object::<ModuleRecord>(slot.record) };
-            // SAFETY: the record's page exists; readers of a running file may see the old or the new words.
+        slot.loads += 1;
+        if slot.record != 0 {
+            // SAFETY: the offset of a module record's fixed part in this process's file, whose page exists; readers of a
+            // running file may see the old or the new words.
             unsafe {
+                let record = file::object::<ModuleRecord>(slot.record);
                 (*record).start = object.module.start;
                 (*record).end = object.module.end;
                 (*record).bias = object.bias;
                 (*record).unloaded_ns = 0;
-                (*record).loads += 1;
+                (*record).loads = slot.loads;
             }
         }
-        Some(index as u16)
+        index as u16
+    }
+
+    /// Makes the record of a module that a node is to name, which most modules never are.
+    pub fn record(&mut self, index: u16, object: &Object, path: &[u8]) -> bool {
+        let Some(slot) = self.slots().get_mut(usize::from(index)) else { return true };
+        if slot.record == 0 {
+            let record = ModuleRecord {
+                index: index.into(),
+                build_id_len: object.build_id.len,
+                build_id: object.build_id.bytes,
+                start: object.module.start,
+                end: object.module.end,
+                bias: object.bias,
+                loaded_ns: raw::clock_ns(libc::CLOCK_MONOTONIC),
+                unloaded_ns: 0,
+                loads: slot.loads,
+                flags: object.flags,
+            };
+            slot.record = append(&record, path);
+        }
+        note(index, slot.record != 0)
     }
 
     /// Notes that the module with this index is gone.
@@ -99,34 +120,46 @@ impl Registry {
         }
     }
 
-    /// Forgets the records but not the indices: this process has a new file.
+    /// Forgets the records but not the indices: this process has a new file, or will have one.
     pub fn new_file(&mut self) {
         let count = self.count;
         self.slots().iter_mut().take(count).for_each(|s| s.record = 0);
-    }
-
-    /// Gives a module that is still loaded its record in a new file.
-    pub fn again(&mut self, index: u16, object: &Object, path: &[u8]) {
-        if let Some(slot) = self.slots().get_mut(usize::from(index)) {
-            slot.record = append(index, object, path, Patience::Wait).unwrap_or(0);
-        }
+        RECORDED.iter().for_each(|word| word.store(0, Ordering::Relaxed));
     }
 }
 
-fn append(index: u16, object: &Object, path: &[u8], patience: Patience) -> Option<u64> {
+/// Modules that have a record in this process's file, a bit for each: asked without the lock.
+static RECORDED: [AtomicU64; 1024] = [const { AtomicU64::new(0) }; 1024];
+
+/// Whether a module has its record.
+pub fn is_recorded(index: u16) -> bool {
+    let word = RECORDED.get(usize::from(index) / 64).map_or(0, |w| w.load(Ordering::Acquire));
+    word >> (index % 64) & 1 != 0
+}
+
+fn note(index: u16, recorded: bool) -> bool {
+    if let Some(word) = RECORDED.get(usize::from(index) / 64).filter(|_| recorded) {
+        word.fetch_or(1 << (index % 64), Ordering::Release);
+    }
+    recorded
+}
+
+/// The record of memory that the program fills with code itself. Needs no lock but that of the records.
+pub fn record_anonymous() -> bool {
     let record = ModuleRecord {
-        index: index.into(),
-        build_id_len: object.build_id.len,
-        build_id: object.build_id.bytes,
-        start: object.module.start,
-        end: object.module.end,
-        bias: object.bias,
+        index: ANONYMOUS_MODULE.into(),
+        flags: MODULE_ANONYMOUS,
+        end: u64::MAX,
         loaded_ns: raw::clock_ns(libc::CLOCK_MONOTONIC),
-        unloaded_ns: 0,
         loads: 1,
-        flags: object.flags,
+        ..ModuleRecord::new_zeroed()
     };
-    records::append(patience, Kind::Module, record.as_bytes(), &[path])
+    is_recorded(ANONYMOUS_MODULE) || note(ANONYMOUS_MODULE, append(&record, b"[anon]") != 0)
+}
+
+/// Gives the offset of the record in the file, 0 if there was no room or somebody else is appending.
+fn append(record: &ModuleRecord, path: &[u8]) -> u64 {
+    records::append(Patience::Try, Kind::Module, record.as_bytes(), &[path]).unwrap_or(0)
 }
 
 /// FNV-1a over path and build id.

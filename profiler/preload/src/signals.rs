@@ -3,18 +3,44 @@
 
 use core::ffi::{c_int, c_void};
 
+use core::sync::atomic::{AtomicBool, Ordering};
+
 use crate::sync::Lock;
-use crate::{cpu, raw, real, start};
+use crate::{cpu, identity, perf, plan, raw, real, start};
 
 /// The sampling signal: a real-time one, so that SIGPROF stays the application's. Near the top of the range, which
 /// programs and the C library fill from the bottom.
 pub const SAMPLE: c_int = 61;
 
-/// What the application believes to have set for our signal.
-static SHADOW: Lock<Option<libc::sigaction>> = Lock::new(None);
+/// What the application believes to have set for the sampling signal, and for the trap.
+static SHADOWS: [Lock<Option<libc::sigaction>>; 2] = [const { Lock::new(None) }; 2];
+/// Whether performance events trap in this process.
+static TRAPS: AtomicBool = AtomicBool::new(false);
+
+/// Whether performance events may trap in this process: the handler is there, and the kernel's traps are harmless.
+pub fn traps_are_ours() -> bool {
+    TRAPS.load(Ordering::Relaxed)
+}
+
+/// The shadow of a signal that we have taken.
+fn shadow(signal: c_int) -> Option<&'static Lock<Option<libc::sigaction>>> {
+    match signal {
+        SAMPLE => SHADOWS.first(),
+        libc::SIGTRAP if traps_are_ours() => SHADOWS.last(),
+        _ => None,
+    }
+}
 
 /// Installs the handler.
 pub fn install() -> bool {
+    let wanted =
+        plan::get().uses_traps() && identity::get().is_some_and(|i| perf::is_supported(i.kernel.as_bytes()));
+    // What the application got from its parent is what it would see; only a debugger's child inherits more than default.
+    TRAPS.store(wanted && install_for(libc::SIGTRAP), Ordering::Relaxed);
+    install_for(SAMPLE)
+}
+
+fn install_for(signal: c_int) -> bool {
     let Some(real) = real::get().and_then(|r| r.sigaction) else { return false };
     // SAFETY: a C structure for which zero is valid.
     let mut action: libc::sigaction = unsafe { core::mem::zeroed() };
@@ -23,55 +49,70 @@ pub fn install() -> bool {
     // SAFETY: fills a set of ours.
     unsafe { libc::sigfillset(&raw mut action.sa_mask) };
     // SAFETY: a complete action.
-    unsafe { real(SAMPLE, &raw const action, core::ptr::null_mut()) == 0 }
+    unsafe { real(signal, &raw const action, core::ptr::null_mut()) == 0 }
 }
 
-/// A signal of this number that no timer of ours sent goes where it would go without us: to the application's handler,
+/// A signal that no timer or event of ours sent goes where it would go without us: to the application's handler,
 /// nowhere, or to the default, which ends the program. Signal context: yes.
 pub fn pass_on(info: *mut libc::siginfo_t, context: *mut c_void) {
-    let action =
-        SHADOW.try_lock().and_then(|shadow| *shadow).map_or(libc::SIG_DFL, |action| action.sa_sigaction);
+    // SAFETY: the kernel passes this to a handler with SA_SIGINFO.
+    let signal = unsafe { (*info).si_signo };
+    let action = shadow(signal)
+        .and_then(|s| s.try_lock())
+        .and_then(|shadow| *shadow)
+        .map_or(libc::SIG_DFL, |action| action.sa_sigaction);
     match action {
         libc::SIG_IGN => {}
-        libc::SIG_DFL => raw::die_by(SAMPLE),
+        libc::SIG_DFL => raw::die_by(signal),
         handler => {
             type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
             // SAFETY: the application gave this as its handler; one that takes the number only ignores the rest.
             let handler = unsafe { core::mem::transmute::<usize, Handler>(handler) };
-            handler(SAMPLE, info, context);
+            handler(signal, info, context);
         }
     }
 }
 
+/// Our signals, a bit for each.
+pub fn ours() -> u64 {
+    const fn bit(signal: c_int) -> u64 {
+        1 << (signal - 1)
+    }
+    if traps_are_ours() { bit(SAMPLE) | bit(libc::SIGTRAP) } else { bit(SAMPLE) }
+}
+
 /// Keeps samples of the calling thread waiting while it lives: what is being changed would cost them their paths.
 pub struct Hold {
-    was_blocked: bool,
+    opens: u64,
 }
 
 impl Hold {
     /// Begins.
     pub fn begin() -> Hold {
-        Hold { was_blocked: raw::mask_signal(libc::SIG_BLOCK, SAMPLE) }
+        Hold { opens: ours() & !raw::mask_signals(libc::SIG_BLOCK, ours()) }
     }
 }
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        if !self.was_blocked {
-            raw::mask_signal(libc::SIG_UNBLOCK, SAMPLE);
-        }
+        raw::mask_signals(libc::SIG_UNBLOCK, self.opens);
     }
 }
 
-/// A copy of a signal set without our signal.
+/// A copy of a signal set without our signals.
 ///
 /// # Safety
 /// `set` is null or a valid set.
 unsafe fn without_ours(set: *const libc::sigset_t) -> Option<libc::sigset_t> {
     // SAFETY: by contract.
     let mut copy = *unsafe { set.as_ref() }?;
-    // SAFETY: a set of ours and a valid signal number.
-    unsafe { libc::sigdelset(&raw mut copy, SAMPLE) };
+    // SAFETY: a set of ours and valid signal numbers.
+    unsafe {
+        libc::sigdelset(&raw mut copy, SAMPLE);
+        if traps_are_ours() {
+            libc::sigdelset(&raw mut copy, libc::SIGTRAP);
+        }
+    }
     Some(copy)
 }
 
@@ -100,11 +141,11 @@ pub unsafe extern "C" fn sigaction(
     old: *mut libc::sigaction,
 ) -> c_int {
     let real = real!(sigaction, -1);
-    if signal != SAMPLE || !start::is_on() {
+    let Some(shadow) = shadow(signal).filter(|_| start::is_on()) else {
         // SAFETY: the caller's arguments.
         return unsafe { real(signal, new, old) };
-    }
-    let mut shadow = SHADOW.lock();
+    };
+    let mut shadow = shadow.lock();
     if !old.is_null() {
         // SAFETY: the caller's place for the old action; zero is the default action.
         unsafe { old.write(shadow.unwrap_or(core::mem::zeroed())) };
@@ -123,7 +164,7 @@ pub unsafe extern "C" fn sigaction(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn signal(signal: c_int, handler: libc::sighandler_t) -> libc::sighandler_t {
     let real = real!(signal, libc::SIG_ERR);
-    if signal != SAMPLE || !start::is_on() {
+    if shadow(signal).is_none() || !start::is_on() {
         // SAFETY: the caller's arguments.
         return unsafe { real(signal, handler) };
     }
@@ -131,7 +172,7 @@ pub unsafe extern "C" fn signal(signal: c_int, handler: libc::sighandler_t) -> l
     let (mut new, mut old): (libc::sigaction, libc::sigaction) = unsafe { core::mem::zeroed() };
     new.sa_sigaction = handler;
     // SAFETY: two structures of ours; only remembers.
-    unsafe { sigaction(SAMPLE, &raw const new, &raw mut old) };
+    unsafe { sigaction(signal, &raw const new, &raw mut old) };
     old.sa_sigaction
 }
 
@@ -162,11 +203,10 @@ macro_rules! mask {
 mask!(sigprocmask);
 mask!(pthread_sigmask);
 
-/// Replaces the C library's function of this name.
+/// What `sigwait` does here, behind its watched name.
 ///
 /// # Safety
 /// As `sigwait`.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn sigwait(set: *const libc::sigset_t, signal: *mut c_int) -> c_int {
     let real = real!(sigwait, libc::ENOSYS);
     // SAFETY: the caller's arguments, with our signal out of the set.
@@ -176,11 +216,10 @@ pub unsafe extern "C" fn sigwait(set: *const libc::sigset_t, signal: *mut c_int)
     }
 }
 
-/// Replaces the C library's function of this name.
+/// What `sigwaitinfo` does here, behind its watched name.
 ///
 /// # Safety
 /// As `sigwaitinfo`.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn sigwaitinfo(set: *const libc::sigset_t, info: *mut libc::siginfo_t) -> c_int {
     let real = real!(sigwaitinfo, -1);
     // SAFETY: the caller's arguments, with our signal out of the set.
@@ -190,11 +229,10 @@ pub unsafe extern "C" fn sigwaitinfo(set: *const libc::sigset_t, info: *mut libc
     }
 }
 
-/// Replaces the C library's function of this name.
+/// What `sigtimedwait` does here, behind its watched name.
 ///
 /// # Safety
 /// As `sigtimedwait`.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn sigtimedwait(
     set: *const libc::sigset_t,
     info: *mut libc::siginfo_t,

@@ -6,9 +6,10 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use crate::memory::Stack;
 use crate::options::{Environment, Options};
-use crate::text::Text;
+use crate::text::{Text, base_name};
 use crate::{
-    cpu, earlier_image, file, identity, modules, process, raw, real, records, signals, thread, thread_create,
+    calls, cpu, earlier_image, file, identity, modules, plan, process, raw, real, records, signals, thread,
+    thread_create,
 };
 
 const UNSTARTED: u32 = 0;
@@ -43,7 +44,10 @@ pub fn turn_off() {
 /// Starts, once. Constructors of other libraries may run before ours and call what we replace, so every
 /// replacement asks for this first.
 pub extern "C" fn ensure() {
-    if STATE.compare_exchange(UNSTARTED, STARTING, Ordering::AcqRel, Ordering::Acquire).is_err() {
+    // The exchange alone would do, but it costs more than a load.
+    if STATE.load(Ordering::Acquire) != UNSTARTED
+        || STATE.compare_exchange(UNSTARTED, STARTING, Ordering::AcqRel, Ordering::Acquire).is_err()
+    {
         return;
     }
     let booked_ns = start();
@@ -58,13 +62,20 @@ pub extern "C" fn ensure() {
 fn start() -> Option<u64> {
     // SAFETY: once, guarded by the state.
     unsafe { real::look_up() };
+    calls::look_up();
     let known_library = real::get().is_some_and(|r| r.glibc_version.is_some());
     // SAFETY: the environment as the C library has it, before the program could change it.
     let environment = unsafe { Environment::new(environ) };
     let options = Options::from_environment(environment).filter(|_| known_library)?;
     // SAFETY: once.
-    unsafe { identity::collect(environment, options) };
+    unsafe {
+        identity::collect(environment, options);
+        plan::make(environment, options.rate);
+    }
     let who = identity::get()?;
+    if !plan::includes(environment, base_name(who.image.as_bytes())) {
+        return None;
+    }
     // Asked before our own file is there.
     let booked_ns = earlier_image::booked_ns(who, raw::thread_cpu_ns());
     let path = who.measurement_path();

@@ -4,26 +4,29 @@
 //! storage. States are reused, never unmapped.
 
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use falloff_format::Pseudo;
 use falloff_format::node::Frame as FormatFrame;
-use falloff_format::records::{Kind, THREAD_MAIN, THREAD_UNTIMED, ThreadRecord};
-use unwinder::Frame;
+use falloff_format::records::{
+    CpuClock, Kind, THREAD_ENDS, THREAD_MAIN, THREAD_UNTIMED, ThreadRecord, WaitClock,
+};
+use unwinder::Replay;
 use zerocopy::IntoBytes;
 
+use crate::clocks::{Clocks, SOURCE_MASK};
 use crate::memory::{Copies, Stack};
+use crate::plan::{self, Class};
 use crate::records::Patience;
 use crate::sync::Lock;
 use crate::tree::Tree;
-use crate::{file, identity, modules, raw, records, signals};
+use crate::waits::{Bill, Waits};
+use crate::{calls, clock, cpu, file, modules, raw, records, signals};
 
-/// Frames kept of one path, innermost first.
+/// Frames kept of one path.
 pub const DEPTH_MAX: usize = 4096;
 /// Bytes of a handler's stack; it needs a quarter.
 const HANDLER_STACK: usize = 16 << 10;
-/// No timer.
-const NO_TIMER: i32 = -1;
 /// What a created thread runs.
 pub type Start = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 
@@ -37,9 +40,24 @@ pub struct Thread {
     /// Most bytes its stack can have.
     pub stack_size: usize,
     tid: AtomicU32,
-    timer: i32,
+    /// The C library's block of the thread, by which it knows itself.
+    pointer: usize,
+    /// What triggers its samples.
+    pub clocks: Clocks,
+    /// Its time off the CPU.
+    pub waits: Waits,
+    /// Whether it is in a watched call, whose end will look at what it has waited.
+    pub is_calling: bool,
+    /// Time in watched calls that nobody has looked at; handlers leave it alone.
+    pub waited_ns: u64,
+    /// Signal mask of the application while a wait is sampled.
+    pub mask: u64,
     /// Offset of the ThreadRecord in the file, 0 if it has none.
     record: u64,
+    started_ns: u64,
+    cpu_start_ns: u64,
+    /// CPU time before which no sample of it is taken.
+    pub rests_until_ns: u64,
     /// CPU time that is booked so far.
     pub booked_ns: u64,
     /// Times that the key's destructor was put off.
@@ -52,8 +70,10 @@ pub struct Thread {
     pub copies: Copies,
     /// Where samples are taken.
     pub handler_stack: HandlerStack,
-    /// The path being taken.
-    pub frames: [Frame; DEPTH_MAX],
+    /// The list of modules that it belongs to.
+    pub list: u64,
+    /// The path of the last sample, with the nodes of its callers.
+    pub replay: Replay<DEPTH_MAX>,
 }
 
 /// Stack of the handler, aligned as calls want it.
@@ -61,6 +81,11 @@ pub struct Thread {
 pub struct HandlerStack([u8; HANDLER_STACK]);
 
 impl HandlerStack {
+    /// Bytes that were ever used: it begins as zeros.
+    fn used(&self) -> usize {
+        self.0.len() - self.0.iter().position(|b| *b != 0).unwrap_or(self.0.len())
+    }
+
     /// Where it begins to grow down.
     pub fn top(&mut self) -> *mut u8 {
         self.0.as_mut_ptr_range().end
@@ -78,6 +103,8 @@ static MADE: AtomicUsize = AtomicUsize::new(0);
 /// States that no thread uses.
 static FREE: Lock<FreeList> = Lock::new(FreeList(core::ptr::null_mut()));
 static ORDINAL: AtomicU32 = AtomicU32::new(0);
+/// CPU time of the threads that have ended, as far as they could see it themselves.
+static ENDED_NS: AtomicU64 = AtomicU64::new(0);
 
 struct FreeList(*mut Thread);
 
@@ -101,7 +128,7 @@ pub fn allocate() -> Option<*mut Thread> {
     }
     let thread = slab.load(Ordering::Relaxed).wrapping_add(index % SLAB);
     // SAFETY: fresh zeroed memory that nobody else knows.
-    unsafe { (*thread).timer = NO_TIMER };
+    unsafe { (&raw mut (*thread).clocks).write(Clocks::NONE) };
     MADE.store(index + 1, Ordering::Release);
     Some(thread)
 }
@@ -117,6 +144,8 @@ pub unsafe fn release(thread: *mut Thread) {
     free.0 = thread;
 }
 
+const _: () = assert!(align_of::<Thread>() as u64 > SOURCE_MASK);
+
 /// Whether a timer's value is a state, so that the signal is ours. It may be anything: the application can have timers
 /// with the same signal.
 pub fn is_state(pointer: *mut c_void) -> bool {
@@ -131,7 +160,17 @@ pub fn is_state(pointer: *mut c_void) -> bool {
 impl Thread {
     /// Whether this is the state of the calling thread.
     pub fn is_current(&self) -> bool {
-        self.tid.load(Ordering::Relaxed) == raw::gettid()
+        self.tid.load(Ordering::Relaxed) != 0 && self.pointer == cpu::thread_pointer()
+    }
+
+    /// Whether this is the state of a task of the kernel's.
+    pub fn is_task(&self, tid: u32) -> bool {
+        self.tid.load(Ordering::Relaxed) == tid
+    }
+
+    /// Whether its waits are found by the calls that it makes.
+    pub fn watches_calls(&self) -> bool {
+        self.clocks.wait_clock == WaitClock::Calls
     }
 
     /// Begins measuring the calling thread, whose state this is. `booked_ns`: CPU time that others account for.
@@ -139,13 +178,23 @@ impl Thread {
         let ordinal = ORDINAL.fetch_add(1, Ordering::Relaxed);
         self.stack = stack;
         self.put_off = 0;
+        (self.waited_ns, self.is_calling) = (0, false);
         self.booked_ns = booked_ns;
         self.tree = Tree::new(ordinal);
-        self.tid.store(raw::gettid(), Ordering::Relaxed);
+        self.replay.clear();
+        self.take_over();
         self.describe(ordinal, if main { THREAD_MAIN } else { 0 });
         // What it has used before is loading, or nothing.
         self.book_unsampled(raw::thread_cpu_ns());
         self.arm();
+    }
+
+    /// Becomes the state of the calling thread.
+    fn take_over(&mut self) {
+        self.rests_until_ns = 0;
+        self.cpu_start_ns = self.booked_ns;
+        self.pointer = cpu::thread_pointer();
+        self.tid.store(raw::gettid(), Ordering::Relaxed);
     }
 
     /// Makes the record in the measurement file.
@@ -154,103 +203,178 @@ impl Thread {
         let record = ThreadRecord {
             ordinal,
             tid: self.tid.load(Ordering::Relaxed),
-            started_ns: raw::clock_ns(libc::CLOCK_MONOTONIC),
-            ended_ns: 0,
-            cpu_start_ns: self.booked_ns,
+            started_ns: self.started_ns,
+            cpu_start_ns: self.cpu_start_ns,
             cpu_ns: self.booked_ns,
-            samples: 0,
-            dropped: 0,
-            partial: 0,
-            truncated: 0,
-            overruns: 0,
-            handler_ns: 0,
             start_frame: frame_of(start).0,
             flags,
-            reserved: 0,
             name: raw::thread_name(),
+            ..ThreadRecord::default()
         };
         self.record = records::append(Patience::Wait, Kind::Thread, record.as_bytes(), &[]).unwrap_or(0);
+        self.note_clocks();
+    }
+
+    fn note_clocks(&mut self) {
+        let (cpu, wait) = (self.clocks.cpu_clock, self.clocks.wait_clock);
+        self.update(|r| (r.cpu_clock, r.wait_clock) = (cpu as u16, wait as u16));
     }
 
     /// Changes the record, if there is one.
     pub fn update(&mut self, change: impl FnOnce(&mut ThreadRecord)) {
-        if self.record != 0 {
+        Self::record(self.record, change);
+    }
+
+    fn record(offset: u64, change: impl FnOnce(&mut ThreadRecord)) {
+        if offset != 0 {
             // SAFETY: the offset of a thread record's fixed part; only this thread, or the one that ends the process
             // after all handlers have left, changes it.
-            change(unsafe { &mut *file::object::<ThreadRecord>(self.record) });
+            change(unsafe { &mut *file::object::<ThreadRecord>(offset) });
         }
     }
 
-    /// Starts the timer of the calling thread.
+    /// Starts the clocks of the calling thread.
     pub fn arm(&mut self) {
-        let (Some(who), tid) = (identity::get(), self.tid.load(Ordering::Relaxed)) else { return };
-        let period = who.options.period_ns();
-        // A first expiry anywhere in the period, so that equal threads are not sampled in step.
-        let seed =
-            (raw::clock_ns(libc::CLOCK_MONOTONIC) ^ u64::from(tid) << 20).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let first = 1 + ((u128::from(seed) * u128::from(period)) >> 64) as u64;
-        let timer = raw::timer_create(signals::SAMPLE, tid, (&raw mut *self).cast());
-        match timer.and_then(|id| {
-            raw::timer_start(id, first, period).map(|()| id).inspect_err(|_| raw::timer_delete(id))
-        }) {
-            Ok(id) => self.timer = id,
-            Err(_) => {
-                self.timer = NO_TIMER;
-                self.update(|r| r.flags |= THREAD_UNTIMED);
-                file::count_untimed();
-            }
+        let tid = self.tid.load(Ordering::Relaxed);
+        let state = (&raw mut *self).cast();
+        // A handler must not meet what an earlier thread, or the parent of a fork, has left here.
+        raw::mask_signals(libc::SIG_BLOCK, signals::ours());
+        self.clocks.arm(state, tid);
+        // Its time counts from here, and the CPU time before that nobody else accounts for. What it has waited before, for
+        // the file and for its clocks, was our doing.
+        let (wall_ns, cpu_ns) = (clock::wall_ns(), raw::thread_cpu_ns());
+        self.waits.begin(wall_ns, cpu_ns, tid);
+        self.started_ns = wall_ns - cpu_ns.saturating_sub(self.cpu_start_ns);
+        let started_ns = self.started_ns;
+        self.update(|r| r.started_ns = started_ns);
+        self.note_clocks();
+        if self.watches_calls() {
+            calls::watch();
         }
-        raw::mask_signal(libc::SIG_UNBLOCK, signals::SAMPLE);
+        if plan::get().cpu && self.clocks.cpu_clock == CpuClock::None {
+            self.update(|r| r.flags |= THREAD_UNTIMED);
+            file::count_untimed();
+        }
+        raw::mask_signals(libc::SIG_UNBLOCK, signals::ours());
     }
 
-    /// Ends the timer; expiries that are already on their way may still come.
-    pub fn disarm(&mut self) {
-        if self.timer != NO_TIMER {
-            raw::timer_delete(self.timer);
-            self.timer = NO_TIMER;
-        }
+    /// Finds waits by the calls from now on, not by switches.
+    pub fn watch_calls(&mut self) {
+        self.clocks.ignore_switches();
+        self.note_clocks();
+        calls::watch();
     }
 
-    /// In the child of a fork, for the thread that forked: its timer and nodes are the parent's.
+    /// In the child of a fork, for the thread that forked: its clocks and nodes are the parent's.
     pub fn forked(&mut self) {
-        self.timer = NO_TIMER;
+        self.clocks.forget();
         self.record = 0;
         self.tree.release();
-        self.tid.store(raw::gettid(), Ordering::Relaxed);
+        self.tree = Tree::new(0);
+        self.replay.clear();
         self.booked_ns = raw::thread_cpu_ns();
+        self.take_over();
+    }
+
+    /// Books time under a pseudo frame.
+    fn book_pseudo<const N: usize>(&mut self, pseudo: Pseudo, class: Class, values: [u64; N]) {
+        match self.tree.child(0, FormatFrame::pseudo(pseudo), class, || true) {
+            Ok(node) => self.tree.book(node, values),
+            Err(_) => file::count_refused(),
+        }
     }
 
     /// Books the CPU time up to `cpu_ns` that no sample covers.
-    pub fn book_unsampled(&mut self, cpu_ns: u64) {
+    fn book_unsampled(&mut self, cpu_ns: u64) {
         let rest = cpu_ns.saturating_sub(self.booked_ns);
-        if rest == 0 || !file::is_open() {
+        if rest == 0 || !file::is_open() || !plan::get().cpu {
             return;
         }
         self.booked_ns = cpu_ns;
-        match self.tree.child(0, FormatFrame::pseudo(Pseudo::Unsampled)) {
-            Some(id) => self.tree.node(id).book(0, rest),
-            None => file::count_refused(),
-        }
+        self.book_pseudo(Pseudo::Unsampled, Class::Cpu, [0, rest]);
         self.update(|r| r.cpu_ns = cpu_ns);
     }
 
-    /// Books what is left and ends the record. The timer is gone.
-    pub fn finish(&mut self, cpu_ns: u64) {
+    /// Books waits. `samples` counts for the first node that has a path.
+    pub fn book_waits(&mut self, bill: &Bill) {
+        let (blocked_node, blocked_ns) = bill.blocked;
+        let (preempted_node, preempted_ns) = bill.preempted;
+        for (node, values) in [(blocked_node, [1, blocked_ns, 0]), (preempted_node, [1, 0, preempted_ns])] {
+            let time = values[1] + values[2];
+            if time == 0 {
+                continue;
+            }
+            if node == 0 {
+                self.book_pseudo(Pseudo::Unsampled, Class::Wait, [0, values[1], values[2]]);
+            } else {
+                self.tree.book(node, values);
+                self.update(|r| r.wait_samples += 1);
+            }
+        }
+        if bill.unwatched_ns > 0 {
+            self.book_pseudo(Pseudo::Unwatched, Class::Wait, [0, bill.unwatched_ns, 0]);
+        }
+        self.update(|r| {
+            r.blocked_ns += blocked_ns + bill.unwatched_ns;
+            r.preempted_ns += preempted_ns;
+        });
+    }
+
+    /// Whether all waits of the thread pass by the watch.
+    pub fn watches_all(&self) -> bool {
+        self.clocks.wait_clock == WaitClock::Switches
+    }
+
+    /// Books the waits up to now that are not booked yet.
+    pub fn settle(&mut self, wall_ns: u64, cpu_ns: u64, tid: u32) {
+        if self.clocks.wait_clock != WaitClock::None
+            && file::is_open()
+            && let Some(bill) = self.waits.settle(wall_ns, cpu_ns, tid, self.watches_all())
+        {
+            self.book_waits(&bill);
+        }
+    }
+
+    /// Books what is left and ends the record. The clocks are gone.
+    pub fn finish(&mut self, cpu_ns: u64, tid: u32) {
+        let wall_ns = clock::wall_ns();
+        self.settle(wall_ns, cpu_ns, tid);
         self.book_unsampled(cpu_ns);
-        self.update(|r| r.ended_ns = raw::clock_ns(libc::CLOCK_MONOTONIC));
+        let handler_stack = &self.handler_stack;
+        Self::record(self.record, |r| {
+            r.ended_ns = wall_ns;
+            if r.flags & THREAD_MAIN != 0 {
+                r.handler_stack = handler_stack.used() as u64;
+            }
+        });
+        ENDED_NS.fetch_add(cpu_ns, Ordering::Relaxed);
+    }
+
+    /// Books the counts of events since their last samples.
+    fn book_rests(&mut self) {
+        for (index, _) in plan::get().events().filter(|_| file::is_open()) {
+            let rest = self.clocks.rest(index);
+            if rest > 0 {
+                self.book_pseudo(Pseudo::Unsampled, Class::Event(index), [0, rest]);
+            }
+        }
+    }
+
+    /// Ends the clocks; signals that are already on their way may still come.
+    pub fn disarm(&mut self) {
+        self.book_rests();
+        self.clocks.disarm();
     }
 
     /// Ends measuring the calling thread.
     pub fn end(&mut self) {
-        // Blocked for good: an expiry on its way must not meet a state that another thread uses by then.
-        raw::mask_signal(libc::SIG_BLOCK, signals::SAMPLE);
-        if self.claim_end().is_none() {
-            return;
-        }
+        // Blocked for good: a signal on its way must not meet a state that another thread uses by then.
+        raw::mask_signals(libc::SIG_BLOCK, signals::ours());
+        let Some(tid) = self.claim_end() else { return };
         self.disarm();
         let name = raw::thread_name();
         self.update(|r| r.name = name);
-        self.finish(raw::thread_cpu_ns());
+        self.finish(raw::thread_cpu_ns(), tid);
         self.tree.release();
         self.record = 0;
     }
@@ -259,6 +383,25 @@ impl Thread {
     pub fn claim_end(&self) -> Option<u32> {
         Some(self.tid.swap(0, Ordering::AcqRel)).filter(|tid| *tid != 0)
     }
+}
+
+/// At the end of the process, when every thread has ended: books what it used more than its threads saw of themselves,
+/// for what the kernel does after a thread's last look.
+pub fn book_ends() {
+    /// Less is not worth a location.
+    const WORTH_NS: u64 = 500_000;
+    let process_ns = raw::clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
+    let rest_ns = process_ns.saturating_sub(ENDED_NS.load(Ordering::Relaxed));
+    let Some(state) = allocate().filter(|_| rest_ns > WORTH_NS && plan::get().cpu) else { return };
+    // SAFETY: a state that no thread uses.
+    let ends = unsafe { &mut *state };
+    let ordinal = ORDINAL.fetch_add(1, Ordering::Relaxed);
+    (ends.tree, ends.booked_ns, ends.start) = (Tree::new(ordinal), 0, None);
+    (ends.clocks.cpu_clock, ends.clocks.wait_clock) = (CpuClock::None, WaitClock::None);
+    (ends.started_ns, ends.cpu_start_ns) = (clock::wall_ns() - rest_ns, 0);
+    ends.describe(ordinal, THREAD_ENDS);
+    ends.update(|r| r.name = *b"[thread ends]\0\0\0");
+    ends.finish(rest_ns, 0);
 }
 
 /// Where an address lies, for the record.
@@ -288,12 +431,14 @@ pub unsafe fn after_fork(me: *mut Thread) {
         // SAFETY: its thread does not exist in this process.
         unsafe {
             (*thread).tid.store(0, Ordering::Relaxed);
-            (*thread).timer = NO_TIMER;
+            (*thread).clocks.forget();
             (*thread).record = 0;
             (*thread).tree.release();
             (*thread).argument = free.0.cast();
         }
         free.0 = thread;
     }
-    ORDINAL.store(0, Ordering::Relaxed);
+    // The forking thread is the child's first.
+    ORDINAL.store(1, Ordering::Relaxed);
+    ENDED_NS.store(0, Ordering::Relaxed);
 }

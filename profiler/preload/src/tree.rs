@@ -1,46 +1,31 @@
 //! Signal context: yes. The calling context tree of one thread: nodes in the measurement file, found by hash.
 
 use falloff_format::chunk::Kind;
-use falloff_format::node::{Frame, NodeKey, node_len};
+use falloff_format::node::{Frame, NODE_KEY_LEN, NodeKey, node_len};
 
-use crate::file::{self, Chunk, METRICS};
+use crate::file::{self, Chunk};
+use crate::plan::{Class, metrics_of};
 use crate::raw;
 
-/// Length of a thread's first chunk of nodes, bytes; each next one is twice as long.
-const FIRST_CHUNK: u64 = 4 << 10;
-/// Longest chunk.
+/// Longest chunk of nodes, bytes.
 const CHUNK_MAX: u64 = 4 << 20;
 /// Slots of the first index.
-const FIRST_INDEX: usize = 1 << 10;
-/// Bytes of a node.
-const NODE: u64 = node_len(METRICS) as u64;
+const FIRST_INDEX: usize = 1 << 9;
 
-/// A node in the file, with its values.
-#[repr(C)]
-pub struct Node {
-    key: NodeKey,
-    samples: u64,
-    cpu_ns: u64,
-}
-
-const _: () = assert!(size_of::<Node>() as u64 == NODE);
-
-impl Node {
-    /// Books one sample. Only the owning thread calls this; readers may look at any time.
-    pub fn book(&mut self, samples: u64, cpu_ns: u64) {
-        let add = |value: &mut u64, more: u64| {
-            // SAFETY: a live reference; volatile so that the file always has the new value.
-            unsafe { (&raw mut *value).write_volatile(value.wrapping_add(more)) }
-        };
-        add(&mut self.samples, samples);
-        add(&mut self.cpu_ns, cpu_ns);
-    }
+/// Why a sample has no node. Its time goes to the next one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Dropped {
+    /// The file is full.
+    NoRoom,
+    /// A module of the path is being looked at by somebody else.
+    NotNow,
 }
 
 /// Nodes of one thread.
 pub struct Tree {
     owner: u32,
-    chunk: Chunk,
+    /// By class.
+    chunks: [Chunk; Class::COUNT],
     /// Open addressing; a slot is a node's id (file offset / 8), 0 is empty.
     index: *mut u32,
     slots: usize,
@@ -50,7 +35,7 @@ pub struct Tree {
 impl Tree {
     /// An empty tree of the thread with this ordinal.
     pub const fn new(owner: u32) -> Tree {
-        Tree { owner, chunk: Chunk::NONE, index: core::ptr::null_mut(), slots: 0, count: 0 }
+        Tree { owner, chunks: [Chunk::NONE; Class::COUNT], index: core::ptr::null_mut(), slots: 0, count: 0 }
     }
 
     /// Frees the index; the nodes stay in the file.
@@ -62,54 +47,75 @@ impl Tree {
         *self = Tree::new(self.owner);
     }
 
-    /// The child of `parent` (a node id, 0 for the root) with this frame, made if need be. `None`: no room.
-    pub fn child(&mut self, parent: u32, frame: Frame) -> Option<u32> {
+    /// The node of `class` under `parent` (the node of a caller, 0 for the root) with this frame, made if need be. `known`
+    /// is asked before one is made.
+    pub fn child(
+        &mut self,
+        parent: u32,
+        frame: Frame,
+        class: Class,
+        known: impl Fn() -> bool,
+    ) -> Result<u32, Dropped> {
         if self.count * 2 >= self.slots && !self.grow() && self.count + 1 >= self.slots {
-            return None;
+            return Err(Dropped::NoRoom);
         }
-        let key = NodeKey { frame, parent, section: 0, flags: 0 };
+        // The flags tell classes apart, so that a frame that both calls and is hit has two nodes.
+        let key = NodeKey { frame, parent, section: 0, flags: class.number() as u16 };
         let slot = self.slot(&key);
         // SAFETY: `slot` is below `slots`.
         let id = unsafe { self.index.add(slot).read() };
         if id != 0 {
-            return Some(id);
+            return Ok(id);
         }
-        let (offset, address) = self.room()?;
-        // SAFETY: reserved for one node.
-        unsafe { address.cast::<Node>().write(Node { key, samples: 0, cpu_ns: 0 }) };
-        self.chunk.commit(NODE);
+        if !known() {
+            return Err(Dropped::NotNow);
+        }
+        let length = node_len(metrics_of(class));
+        let (offset, address) = self.room(class, length as u64).ok_or(Dropped::NoRoom)?;
+        // SAFETY: reserved for this node, and fresh file bytes are zero, which the values are to be.
+        unsafe { address.cast::<NodeKey>().write(key) };
+        self.chunks.get_mut(class.number()).ok_or(Dropped::NoRoom)?.commit(length as u64);
         let id = (offset / 8) as u32;
         // SAFETY: as above.
         unsafe { self.index.add(slot).write(id) };
         self.count += 1;
-        Some(id)
+        Ok(id)
     }
 
-    /// The node with this id.
-    pub fn node(&mut self, id: u32) -> &mut Node {
-        // SAFETY: ids come from `child`; a node is written by its owner only, which holds `&mut self`.
-        unsafe { &mut *file::object(u64::from(id) * 8) }
+    /// Adds to the values of a node, in the order of its class's metrics. Only the owning thread calls this; readers may
+    /// look at any time.
+    pub fn book<const N: usize>(&mut self, id: u32, more: [u64; N]) {
+        for (index, more) in more.into_iter().enumerate() {
+            // SAFETY: ids come from `child`, and the caller knows the class and its metrics; volatile, so that the file
+            // always has the new value.
+            unsafe {
+                let value = file::object::<u64>(u64::from(id) * 8 + (NODE_KEY_LEN + 8 * index) as u64);
+                value.write_volatile(value.read_volatile().wrapping_add(more));
+            }
+        }
     }
 
-    fn room(&mut self) -> Option<(u64, *mut u8)> {
-        if let Some(room) = self.chunk.reserve(NODE) {
+    fn room(&mut self, class: Class, length: u64) -> Option<(u64, *mut u8)> {
+        let chunk = self.chunks.get_mut(class.number())?;
+        if let Some(room) = chunk.reserve(length) {
             return Some(room);
         }
-        let length = (self.chunk.length() * 2).clamp(FIRST_CHUNK, CHUNK_MAX);
-        self.chunk = Chunk::claim(Kind::Nodes, self.owner, length)?;
-        self.chunk.reserve(NODE)
+        *chunk =
+            chunk.claim_next(Kind::Nodes, self.owner, metrics_of(class), chunk.next_length(CHUNK_MAX))?;
+        chunk.reserve(length)
     }
 
     /// The slot where the key stands or would stand.
     fn slot(&self, key: &NodeKey) -> usize {
         let mask = self.slots - 1;
-        let mixed = (key.frame.0 ^ u64::from(key.parent).rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed = (key.frame.0 ^ u64::from(key.parent).rotate_left(32) ^ u64::from(key.flags) << 24)
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut slot = (mixed >> 32) as usize & mask;
         loop {
             // SAFETY: below `slots`; an id in the index names a node of this tree.
             let id = unsafe { self.index.add(slot).read() };
             // SAFETY: as above.
-            if id == 0 || unsafe { (*file::object::<Node>(u64::from(id) * 8)).key == *key } {
+            if id == 0 || unsafe { *file::object::<NodeKey>(u64::from(id) * 8) == *key } {
                 return slot;
             }
             slot = (slot + 1) & mask;
@@ -128,7 +134,7 @@ impl Tree {
             let id = unsafe { old.add(i).read() };
             if id != 0 {
                 // SAFETY: an id of this tree.
-                let slot = self.slot(unsafe { &(*file::object::<Node>(u64::from(id) * 8)).key });
+                let slot = self.slot(unsafe { &*file::object::<NodeKey>(u64::from(id) * 8) });
                 // SAFETY: below `slots`.
                 unsafe { self.index.add(slot).write(id) };
             }

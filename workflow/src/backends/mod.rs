@@ -9,5 +9,6 @@ mod render;
 pub use interrupt::Interrupt;
 pub use job::{Ended, run_job};
 pub use launcher::Launcher;
-pub use mpi::Flavour;
+pub(crate) use mpi::has_other_machines;
+pub use mpi::{Flavour, installed_launchers};
 pub use render::{Job, JobProcess, RunSpec, render};

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::process::{Command, Stdio};
 
+use falloff_profiler::find_program;
+
 /// Whether a word is the name of an MPI launcher, with or without a path and a suffix.
 pub(super) fn is_mpi_launcher(word: &str) -> bool {
     let name = word.rsplit('/').next().unwrap_or(word);
@@ -51,6 +53,17 @@ impl Flavour {
     }
 }
 
+/// MPI and Slurm launchers that are in PATH, with their flavour where they say it.
+pub fn installed_launchers() -> Vec<(&'static str, Option<Flavour>)> {
+    const LAUNCHERS: [&str; 7] =
+        ["mpirun", "mpiexec", "mpirun.openmpi", "mpirun.mpich", "mpiexec.hydra", "prterun", "srun"];
+    LAUNCHERS
+        .into_iter()
+        .filter(|name| find_program(name.as_ref()).is_some())
+        .map(|name| (name, Flavour::of_launcher(name)))
+        .collect()
+}
+
 impl fmt::Display for Flavour {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -91,10 +104,15 @@ fn open_mpi_environment(root: bool, oversubscribed: bool) -> Vec<(String, String
 
 /// Whether `n` processors are more than this machine gives, where no batch system has given others.
 pub(super) fn oversubscribes(n: u32) -> bool {
+    let here = std::thread::available_parallelism().map_or(1, usize::from);
+    n as usize > here && !has_other_machines()
+}
+
+/// Whether a batch system has given processors that may be on other machines.
+pub(crate) fn has_other_machines() -> bool {
     const ALLOCATED: [&str; 5] =
         ["SLURM_JOB_ID", "PBS_NODEFILE", "LSB_JOBID", "PE_HOSTFILE", "OMPI_MCA_orte_default_hostfile"];
-    let here = std::thread::available_parallelism().map_or(1, usize::from);
-    n as usize > here && !ALLOCATED.iter().any(|name| std::env::var_os(name).is_some())
+    ALLOCATED.iter().any(|name| std::env::var_os(name).is_some())
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use falloff_profiler::Request;
+
 use super::launcher::{COMMAND, COUNT, Launcher};
 use super::mpi::{self, Flavour};
 
@@ -17,8 +19,8 @@ pub struct RunSpec<'a> {
     pub dir: &'a Path,
     /// By it the ranks of one job know each other.
     pub run_id: &'a str,
-    /// Samples per second of CPU time.
-    pub rate_hz: u32,
+    /// What is measured.
+    pub request: &'a Request,
     /// The falloff executable, absolute.
     pub falloff: &'a Path,
     /// What the launcher is, if it is an MPI launcher.
@@ -69,17 +71,9 @@ pub fn render(launcher: &Launcher, spec: &RunSpec) -> Job {
 /// The program under `falloff run`.
 fn command(spec: &RunSpec) -> Vec<String> {
     let dir = spec.dir.display().to_string();
-    let mut words = vec![
-        spec.falloff.display().to_string(),
-        "run".into(),
-        "-o".into(),
-        dir.clone(),
-        "-e".into(),
-        format!("cpu@{}", spec.rate_hz),
-        "--run-id".into(),
-        spec.run_id.into(),
-        "--".into(),
-    ];
+    let mut words = vec![spec.falloff.display().to_string(), "run".into(), "-o".into(), dir.clone()];
+    words.extend(spec.request.options());
+    words.extend(["--run-id", spec.run_id, "--"].map(str::to_owned));
     words.extend(spec.program.iter().map(|w| w.replace(COUNT, &spec.n.to_string()).replace(RUN, &dir)));
     words
 }
@@ -134,12 +128,17 @@ mod tests {
     use super::*;
 
     fn job(launcher: &str) -> Job {
+        let request = Request {
+            events: vec!["time@500".parse().unwrap()],
+            only: vec!["app".into()],
+            ..Request::default()
+        };
         let program = ["./app".to_owned(), "-x".into(), "{n}".into(), "{run}/out file".into()];
         let spec = RunSpec {
             n: 2,
             dir: Path::new("/s/runs/n0002-r1"),
             run_id: "abc",
-            rate_hz: 200,
+            request: &request,
             falloff: Path::new("/bin/falloff"),
             flavour: None,
             program: &program,
@@ -149,7 +148,7 @@ mod tests {
         job
     }
 
-    const COMMAND_LINE: &str = "/bin/falloff run -o /s/runs/n0002-r1 -e cpu@200 --run-id abc -- \
+    const COMMAND_LINE: &str = "/bin/falloff run -o /s/runs/n0002-r1 -e time@500 --only app --run-id abc -- \
                                 ./app -x 2 '/s/runs/n0002-r1/out file'";
 
     #[test]

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use super::phases::Process;
-use super::planted::STEPS;
 use super::shared::Shared;
 use crate::{Error, Result};
 
@@ -25,9 +24,11 @@ pub fn rank_and_size(variable: impl Fn(&str) -> Option<String>) -> Result<(u64, 
     Ok((rank, size))
 }
 
-/// Goes through all steps together with the other processes, which meet in the file `shared`. Gives a line to
-/// print from rank 0, the same for every process count.
-pub fn work(shared: &Path, rank: u64, size: u64) -> Result<Option<String>> {
+/// Goes through the first `steps` steps, all of which are [`STEPS`], together with the other processes, which meet in
+/// the file `shared`. Gives a line to print from rank 0, the same for every process count.
+///
+/// [`STEPS`]: super::planted::STEPS
+pub fn work(shared: &Path, rank: u64, size: u64, steps: u64) -> Result<Option<String>> {
     let failed = |e: std::io::Error| Error::Demo(format!("rank {rank}: `{}`: {e}", shared.display()));
     let shared = Shared::join(shared, rank, size).map_err(failed)?;
     let mut barriers = 1;
@@ -37,7 +38,7 @@ pub fn work(shared: &Path, rank: u64, size: u64) -> Result<Option<String>> {
     };
     let mut kept = 0u64;
     let mut sum = 0;
-    for step in 0..STEPS {
+    for step in 0..steps {
         let process = Process { shared: &shared, rank, size, step };
         kept ^= process.update_own_cells();
         kept ^= process.rebuild_whole_table();
@@ -58,7 +59,7 @@ pub fn work(shared: &Path, rank: u64, size: u64) -> Result<Option<String>> {
     if sum != wanted {
         return Err(Error::Demo(format!("rank {rank} has the sum {sum}, not {wanted}")));
     }
-    Ok((rank == 0).then(|| format!("sum of {CELLS} cells after {STEPS} steps: {sum}")))
+    Ok((rank == 0).then(|| format!("sum of {CELLS} cells after {steps} steps: {sum}")))
 }
 
 #[cfg(test)]

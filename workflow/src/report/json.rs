@@ -4,7 +4,7 @@ use falloff_postprocess::views::{RowKind, ViewKind};
 use serde::Serialize;
 
 use crate::results::SweepState;
-use crate::scoring::{Finding, Loss, Score, ScoredRow, ScoredView, findings};
+use crate::scoring::{Finding, Loss, RunHealth, Score, ScoredRow, ScoredView, findings};
 
 const SCHEMA: &str = "falloff.score";
 const VERSION: u32 = 1;
@@ -26,6 +26,7 @@ struct Document<'a> {
     total_excess_half_width_percent: f64,
     work_base_seconds: f64,
     work_at_seconds: f64,
+    preempted_percent: Option<f64>,
     program: &'a [String],
     launcher: &'a str,
     contexts: Vec<RowJson<'a>>,
@@ -123,6 +124,12 @@ struct Health<'a> {
     dropped_samples: u64,
     partial_samples: u64,
     truncated_samples: u64,
+    wait_samples: u64,
+    processes: u64,
+    threads: usize,
+    cpu_coverage: Option<f64>,
+    handler_share: Option<f64>,
+    clocks: Vec<String>,
     helper_seconds: f64,
     warnings: Vec<Warning<'a>>,
 }
@@ -164,6 +171,7 @@ pub fn json(sweep: &SweepState, score: &Score, threshold: f64) -> serde_json::Re
         total_excess_half_width_percent: percent(total.half_width),
         work_base_seconds: total.work_base,
         work_at_seconds: total.work_at,
+        preempted_percent: score.preempted.map(percent),
         program: &sweep.plan.program,
         launcher: &sweep.plan.launcher,
         contexts: rows(&score.context, threshold),
@@ -273,14 +281,20 @@ fn scales(score: &Score) -> Vec<ScaleJson> {
 }
 
 fn health(score: &Score) -> Health<'_> {
-    let health = &score.health;
+    let RunHealth { sum: health, threads, warnings } = &score.health;
     Health {
-        samples: health.samples,
+        samples: health.all_samples(),
         dropped_samples: health.dropped,
         partial_samples: health.partial,
         truncated_samples: health.truncated,
+        wait_samples: health.wait_samples,
+        processes: health.processes,
+        threads: *threads,
+        cpu_coverage: health.coverage(),
+        handler_share: health.handler_share(),
+        clocks: health.clocks.iter().map(ToString::to_string).collect(),
         helper_seconds: score.helper_seconds,
-        warnings: health.warnings.iter().map(|(text, runs)| Warning { text, runs: *runs }).collect(),
+        warnings: warnings.iter().map(|(text, runs)| Warning { text, runs: *runs }).collect(),
     }
 }
 

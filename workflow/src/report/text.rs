@@ -28,6 +28,8 @@ pub struct TextOptions {
 
 /// Warnings that are printed one by one.
 const WARNINGS: usize = 6;
+/// Part of the time without a processor, as a fraction, from which it is told.
+const PREEMPTED: f64 = 0.05;
 /// Divergent paths that are printed one by one.
 const DIVERGENT: usize = 6;
 
@@ -52,8 +54,6 @@ fn header(sweep: &SweepState, score: &Score, options: &TextOptions) -> Vec<Strin
     let scales: Vec<String> = plan.scales.iter().map(u32::to_string).collect();
     let program = plan.program.join(" ");
     let room = options.width.saturating_sub(13);
-    let health = &score.health;
-    let complete = 1.0 - health.partial as f64 / health.samples.max(1) as f64;
     let mut lines = vec![
         options.paint.bold(&format!("falloff score {}", shorten(&sweep.dir.display().to_string(), room))),
         format!("  program   {}", shorten(&program, room)),
@@ -73,15 +73,11 @@ fn header(sweep: &SweepState, score: &Score, options: &TextOptions) -> Vec<Strin
             scales.join(", "),
             plan.launcher
         ),
-        format!(
-            "  samples   {}, one in {:.1} ms of {}; {:.2} % with a complete call path; {} dropped",
-            health.samples,
-            1e3 * score.period,
-            score.metric,
-            (10_000.0 * complete).floor() / 100.0,
-            health.dropped
-        ),
     ];
+    for (number, line) in score.health.lines().into_iter().enumerate() {
+        let title = if number == 0 { "measured" } else { "" };
+        lines.push(format!("  {title:<8}  {line}"));
+    }
     lines.extend(caveats(sweep, score).iter().map(|text| options.paint.yellow(&format!("  ! {text}"))));
     lines
 }
@@ -103,8 +99,16 @@ fn caveats(sweep: &SweepState, score: &Score) -> Vec<String> {
     if !sweep.oversubscribed.is_empty() {
         let scales: Vec<String> = sweep.oversubscribed.iter().map(u32::to_string).collect();
         found.push(format!(
-            "at n = {} processes shared processors: there were more than cores",
-            scales.join(", ")
+            "at n = {} processes shared processors: there were more than cores{}",
+            scales.join(", "),
+            if score.metric == "cpu" { ", and `cpu` leaves their waiting out" } else { "" }
+        ));
+    }
+    if let Some(share) = score.preempted.filter(|share| *share >= PREEMPTED) {
+        found.push(format!(
+            "at n = {}, {} % of the time is that of threads ready to run without a processor; `--metric cpu` leaves it out",
+            score.at,
+            percent(share)
         ));
     }
     if score.helper_seconds > 0.0 {
@@ -112,9 +116,6 @@ fn caveats(sweep: &SweepState, score: &Score) -> Vec<String> {
             "{} s of threads that the program did not start are left out",
             seconds(score.helper_seconds)
         ));
-    }
-    if score.health.truncated > 0 {
-        found.push(format!("{} samples have call paths deeper than is kept", score.health.truncated));
     }
     let warnings = &score.health.warnings;
     found.extend(warnings.iter().take(WARNINGS).map(|(text, runs)| match runs {

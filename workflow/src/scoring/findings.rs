@@ -35,7 +35,7 @@ pub fn findings(score: &Score) -> Vec<Finding> {
         .into_iter()
         .filter(|r| r.judged() && r.exclusive.is_told_from_zero() && r.exclusive.excess >= WORTH_NAMING)
         .take(MOST)
-        .map(|r| Finding { row: r.id, text: loss_text(r, score.scaling, growth, score.base) })
+        .map(|r| Finding { row: r.id, text: loss_text(r, score, growth) })
         .collect();
     let run = score.total().work_at;
     let mut uneven: Vec<(&ScoredRow, f64)> = score
@@ -48,8 +48,9 @@ pub fn findings(score: &Score) -> Vec<Finding> {
     uneven.sort_by(|(a, _), (b, _)| b.exclusive.work_at.total_cmp(&a.exclusive.work_at));
     for (row, ratio) in uneven.into_iter().take(MOST) {
         let text = format!(
-            "is uneven: the busiest participant has {ratio:.2} times the mean of its {:.1} % of the work",
-            100.0 * row.exclusive.work_at / run
+            "is uneven: the busiest participant has {ratio:.2} times the mean of its {:.1} % of the {}",
+            100.0 * row.exclusive.work_at / run,
+            words(&score.metric).1
         );
         let place = found.iter().position(|f| f.row == row.id).map_or(found.len(), |p| p + 1);
         found.insert(place, Finding { row: row.id, text });
@@ -57,20 +58,27 @@ pub fn findings(score: &Score) -> Vec<Finding> {
     found
 }
 
-fn loss_text(row: &ScoredRow, scaling: Scaling, growth: f64, base: u32) -> String {
+/// How a function spends a metric, and what it spends. Waiting is no work.
+fn words(metric: &str) -> (&'static str, &'static str) {
+    if metric == "cpu" { ("does", "work") } else { ("takes", "time") }
+}
+
+fn loss_text(row: &ScoredRow, score: &Score, growth: f64) -> String {
+    let base = score.base;
     if row.class == Class::New {
         return format!("has no samples at {base}");
     }
     let ratio = row.exclusive.work_at / row.exclusive.work_base;
-    let total = format!("total work x{ratio:.2} for x{} processors", Trim(growth));
-    match scaling {
+    let (does, work) = words(&score.metric);
+    let total = format!("total {work} x{ratio:.2} for x{} processors", Trim(growth));
+    match score.scaling {
         _ if !ratio.is_finite() => format!("has no samples of its own at {base}"),
-        Scaling::Weak => format!("does more work on each processor than at {base} ({total})"),
+        Scaling::Weak => format!("{does} more {work} on each processor than at {base} ({total})"),
         Scaling::Strong if (ratio / growth - 1.0).abs() <= SAME_GROWTH => {
-            format!("does the same work again on every processor ({total})")
+            format!("{does} the same {work} again on every processor ({total})")
         }
         Scaling::Strong if ratio > growth => {
-            format!("does more work on each processor than at {base} ({total})")
+            format!("{does} more {work} on each processor than at {base} ({total})")
         }
         Scaling::Strong => format!("is shared in part only ({total})"),
     }

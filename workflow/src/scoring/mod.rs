@@ -4,24 +4,28 @@
 //! tree, [`ScoredView`] compares two scales in one of the views, [`ScaleSummary`] compares whole runs, and
 //! [`Score`] is all of it: what a report shows.
 
+mod clocks;
 mod columns;
 mod divergence;
 mod excess;
 mod expectation;
 mod findings;
+mod health;
 mod imbalance;
 mod interval;
 mod rows;
 mod scales;
 mod score;
 
+pub use clocks::ClockGroups;
 pub use columns::{Columns, Run, ScaleColumns};
 pub use divergence::{Divergence, DivergentPath};
 pub use excess::{Class, excess, own_efficiency};
 pub use expectation::Scaling;
 pub use findings::{Finding, findings};
+pub use health::RunHealth;
 pub use imbalance::{Participants, imbalance};
 pub use interval::{Repeated, half_width};
 pub use rows::{Comparison, Loss, MIN_SAMPLES, ScoredRow, ScoredView};
 pub use scales::{ScaleSummary, summarise};
-pub use score::{Question, RunHealth, Score};
+pub use score::{Question, Score};

@@ -1,14 +1,14 @@
 //! The score of a sweep: everything that a report shows.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use falloff_postprocess::Tree;
 use falloff_postprocess::views::ViewKind;
+use falloff_postprocess::{Tree, Unit};
 
 use super::columns::{Aligned, Columns, Run, ScaleColumns};
 use super::divergence::Divergence;
 use super::expectation::Scaling;
+use super::health::RunHealth;
 use super::imbalance::{Participants, imbalance};
 use super::rows::{Comparison, ScoredView};
 use super::scales::{ScaleSummary, summarise, whole};
@@ -29,21 +29,6 @@ pub struct Question {
     pub scaling: Scaling,
     /// Asked time between samples, seconds.
     pub period: f64,
-}
-
-/// How complete the measurements behind a score are, over all good runs.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RunHealth {
-    /// Samples taken.
-    pub samples: u64,
-    /// Samples that found no room.
-    pub dropped: u64,
-    /// Samples whose call path was not followed to its root.
-    pub partial: u64,
-    /// Samples whose call path was too deep to keep.
-    pub truncated: u64,
-    /// What the measurements warn of, with the number of runs that do.
-    pub warnings: Vec<(String, usize)>,
 }
 
 /// A scored sweep.
@@ -75,19 +60,22 @@ pub struct Score {
     pub divergence: Divergence,
     /// Cost of threads that the application did not start, over all runs; it is in no score. Seconds.
     pub helper_seconds: f64,
+    /// Of the time at the compared scale, the part in which threads were ready to run but had no processor, as a
+    /// fraction; `None` for metrics that do not hold it.
+    pub preempted: Option<f64>,
     /// State of the measurements.
     pub health: RunHealth,
 }
 
+/// Metric that holds time without a processor, and the metric of that part alone.
+const TIME: &str = "time";
+const PREEMPTED: &str = "preempted";
+
 impl Score {
     /// Scores the good runs of a sweep.
     pub fn new(runs: &[Run], question: &Question) -> Result<Score> {
-        let no_metric = || Error::Usage {
-            action: "score",
-            reason: format!("no metric `{}` was measured", question.metric),
-            hint: format!("use one of: {}", metrics(runs).join(", ")),
-        };
-        if !metrics(runs).contains(&question.metric) {
+        let no_metric = || unknown_metric(runs, &question.metric);
+        if !times(runs).contains(&question.metric) {
             return Err(no_metric());
         }
         let aligned = Aligned::new(runs, &question.metric).ok_or_else(no_metric)?;
@@ -98,7 +86,9 @@ impl Score {
             }
             participants
         };
-        Score::of_columns(&aligned.tree, &aligned.columns, question, participants, health(runs))
+        let score =
+            Score::of_columns(&aligned.tree, &aligned.columns, question, participants, RunHealth::of(runs))?;
+        Ok(Score { preempted: preempted(runs, &score), ..score })
     }
 
     /// Scores columns of exclusive cost over a tree; `participants` gives the spread of a scale's cost.
@@ -144,6 +134,7 @@ impl Score {
             context,
             scales,
             helper_seconds: columns.helper_seconds,
+            preempted: None,
             health,
         })
     }
@@ -163,13 +154,38 @@ impl Score {
     }
 }
 
-fn metrics(runs: &[Run]) -> Vec<String> {
-    let mut names: Vec<String> = runs
-        .first()
-        .map(|r| r.database.metrics().iter().map(|m| m.name.clone()).filter(|n| n != "samples").collect())
-        .unwrap_or_default();
-    names.sort();
-    names
+fn preempted(runs: &[Run], score: &Score) -> Option<f64> {
+    let total = |metric: &str| {
+        let runs = runs.iter().filter(|run| run.scale == score.at);
+        runs.map(
+            |run| Some(run.database.exclusive_at(metric, |l| !l.helper)?.into_iter().sum::<u64>() as f64),
+        )
+        .sum::<Option<f64>>()
+    };
+    (score.metric == TIME).then(|| Some(total(PREEMPTED)? / total(TIME)?)).flatten()
+}
+
+/// Names of the metrics that are times, which can be scored.
+fn times(runs: &[Run]) -> Vec<String> {
+    let metrics = runs.first().map(|r| r.database.metrics()).unwrap_or_default();
+    metrics.iter().filter(|m| m.unit == Unit::Nanoseconds).map(|m| m.name.clone()).collect()
+}
+
+fn unknown_metric(runs: &[Run], name: &str) -> Error {
+    let times = times(runs);
+    let counted = runs.first().is_some_and(|r| r.database.metric(name).is_some());
+    Error::Usage {
+        action: "score",
+        reason: match (counted, name) {
+            (true, _) => format!("`{name}` counts events, and scores are of time"),
+            (false, "") => "no time was measured, and scores are of time".into(),
+            (false, _) => format!("no metric `{name}` was measured"),
+        },
+        hint: match times.is_empty() {
+            true => "sweep with `-e time`, alone or with other events; see counts with `falloff view DIR --metric NAME`".into(),
+            false => format!("use one of: {}", times.join(", ")),
+        },
+    }
 }
 
 /// Base and compared scale, the smaller first, and whether that turned them round.
@@ -204,21 +220,4 @@ fn choose<'a>(
 fn presence(columns: &Columns) -> Vec<f64> {
     let contexts = columns.values.first().map_or(0, Vec::len);
     (0..contexts).map(|c| columns.values.iter().map(|v| v[c].abs()).sum()).collect()
-}
-
-fn health(runs: &[Run]) -> RunHealth {
-    let mut all = RunHealth::default();
-    let mut warnings: BTreeMap<&str, usize> = BTreeMap::new();
-    for run in runs {
-        let health = run.database.health();
-        all.samples += health.samples;
-        all.dropped += health.dropped;
-        all.partial += health.partial;
-        all.truncated += health.truncated;
-        for warning in run.database.warnings() {
-            *warnings.entry(warning).or_default() += 1;
-        }
-    }
-    all.warnings = warnings.into_iter().map(|(text, runs)| (text.to_owned(), runs)).collect();
-    all
 }

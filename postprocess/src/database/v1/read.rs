@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use super::schema::ARGUMENT_END;
+use super::schema::ITEM_END;
 use crate::cct::{Scope, ScopeKind, Tree, TreeBuilder};
 use crate::database::table::Table;
-use crate::database::{Location, Metric, ModuleInfo, ProcessState, SymbolSource, Unit, Value};
+use crate::database::{
+    Clocks, CpuClock, Drops, Location, Metric, ModuleInfo, Partials, ProcessState, SymbolSource, Unit, Value,
+    WaitClock,
+};
 
 /// Rebuilds the tree; the table's rows must be in canonical order.
 pub(in crate::database) fn contexts(mut table: Table) -> Result<Tree, String> {
@@ -53,9 +56,17 @@ pub(in crate::database) fn locations(mut t: Table) -> Result<Vec<Location>, Stri
     let (ranks, image, argv) = (t.u32s("ranks"), owned(t.texts("image")), t.texts("argv"));
     let (thread, main, helper) = (owned(t.texts("thread")), t.flags("main"), t.flags("helper"));
     let (state, forked, exec) = (t.texts("state"), t.flags("forked"), t.flags("exec"));
-    let (clock, wall_ns, cpu_ns) = (owned(t.texts("clock")), t.u64s("wall_ns"), t.u64s("cpu_ns"));
-    let (handler_ns, samples, dropped) = (t.u64s("handler_ns"), t.u64s("samples"), t.u64s("dropped"));
-    let (partial, truncated, overruns) = (t.u64s("partial"), t.u64s("truncated"), t.u64s("overruns"));
+    let (cpu_clock, wait_clock) = (t.texts("cpu_clock"), t.texts("wait_clock"));
+    let (rate_hz, periods, wall_ns) = (t.u32s("rate_hz"), t.texts("periods"), t.u64s("wall_ns"));
+    let (cpu_ns, blocked_ns, preempted_ns) = (t.u64s("cpu_ns"), t.u64s("blocked_ns"), t.u64s("preempted_ns"));
+    let (handler_ns, samples, wait_samples) =
+        (t.u64s("handler_ns"), t.u64s("samples"), t.u64s("wait_samples"));
+    let (dropped_room, dropped_unready) = (t.u64s("dropped_room"), t.u64s("dropped_unready"));
+    let (no_module, no_cfi) = (t.u64s("partial_no_module"), t.u64s("partial_no_cfi"));
+    let (bad_read, not_advancing) = (t.u64s("partial_bad_read"), t.u64s("partial_not_advancing"));
+    let (unsupported, truncated) = (t.u64s("partial_unsupported"), t.u64s("truncated"));
+    let overruns = t.u64s("overruns");
+    let unknown = |i: usize, what: &str| format!("row {i} has no known {what}");
     (0..rows)
         .map(|i| {
             Ok(Location {
@@ -68,21 +79,38 @@ pub(in crate::database) fn locations(mut t: Table) -> Result<Vec<Location>, Stri
                 ppid: ppid[i],
                 ranks: ranks[i],
                 image: image[i].clone(),
-                argv: split_arguments(&argv[i]),
+                argv: split_items(&argv[i]),
                 thread: thread[i].clone(),
                 main: main[i],
                 helper: helper[i],
-                state: ProcessState::from_word(&state[i])
-                    .ok_or_else(|| format!("row {i} has no known state"))?,
+                state: ProcessState::from_word(&state[i]).ok_or_else(|| unknown(i, "state"))?,
                 forked: forked[i],
                 exec: exec[i],
-                clock: clock[i].clone(),
+                clocks: Clocks {
+                    cpu: CpuClock::from_word(&cpu_clock[i]).ok_or_else(|| unknown(i, "CPU clock"))?,
+                    waits: WaitClock::from_word(&wait_clock[i]).ok_or_else(|| unknown(i, "wait clock"))?,
+                },
+                rate_hz: rate_hz[i],
+                periods: split_items(&periods[i])
+                    .iter()
+                    .map(|p| period(p))
+                    .collect::<Option<_>>()
+                    .ok_or_else(|| unknown(i, "periods"))?,
                 wall_ns: wall_ns[i],
                 cpu_ns: cpu_ns[i],
+                blocked_ns: blocked_ns[i],
+                preempted_ns: preempted_ns[i],
                 handler_ns: handler_ns[i],
                 samples: samples[i],
-                dropped: dropped[i],
-                partial: partial[i],
+                wait_samples: wait_samples[i],
+                dropped: Drops { room: dropped_room[i], unready: dropped_unready[i] },
+                partial: Partials {
+                    no_module: no_module[i],
+                    no_cfi: no_cfi[i],
+                    bad_read: bad_read[i],
+                    not_advancing: not_advancing[i],
+                    unsupported: unsupported[i],
+                },
                 truncated: truncated[i],
                 overruns: overruns[i],
             })
@@ -148,6 +176,12 @@ pub(in crate::database) fn values(
     }
 }
 
-fn split_arguments(text: &str) -> Vec<String> {
-    text.split_terminator(ARGUMENT_END).map(str::to_owned).collect()
+fn split_items(text: &str) -> Vec<String> {
+    text.split_terminator(ITEM_END).map(str::to_owned).collect()
+}
+
+/// An item `METRIC=PERIOD`; a metric's name may hold `=` itself.
+fn period(item: &str) -> Option<(String, u64)> {
+    let (metric, period) = item.rsplit_once('=')?;
+    Some((metric.to_owned(), period.parse().ok()?))
 }

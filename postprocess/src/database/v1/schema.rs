@@ -9,8 +9,8 @@ pub(in crate::database) const MODULES: &str = "modules";
 pub(in crate::database) const VALUES: &str = "values";
 pub(super) const SUMMARY: &str = "summary";
 
-/// Ends each argument of a command in one text column.
-pub(super) const ARGUMENT_END: char = '\u{1f}';
+/// Ends each item of a list in one text column.
+pub(super) const ITEM_END: char = '\u{1f}';
 
 /// Columns of a table that reading needs.
 pub(in crate::database) fn columns(table: &str) -> &'static [(&'static str, Kind)] {
@@ -41,13 +41,24 @@ pub(in crate::database) fn columns(table: &str) -> &'static [(&'static str, Kind
             ("state", Kind::Text),
             ("forked", Kind::Flag),
             ("exec", Kind::Flag),
-            ("clock", Kind::Text),
+            ("cpu_clock", Kind::Text),
+            ("wait_clock", Kind::Text),
+            ("rate_hz", Kind::U32),
+            ("periods", Kind::Text),
             ("wall_ns", Kind::U64),
             ("cpu_ns", Kind::U64),
+            ("blocked_ns", Kind::U64),
+            ("preempted_ns", Kind::U64),
             ("handler_ns", Kind::U64),
             ("samples", Kind::U64),
-            ("dropped", Kind::U64),
-            ("partial", Kind::U64),
+            ("wait_samples", Kind::U64),
+            ("dropped_room", Kind::U64),
+            ("dropped_unready", Kind::U64),
+            ("partial_no_module", Kind::U64),
+            ("partial_no_cfi", Kind::U64),
+            ("partial_bad_read", Kind::U64),
+            ("partial_not_advancing", Kind::U64),
+            ("partial_unsupported", Kind::U64),
             ("truncated", Kind::U64),
             ("overruns", Kind::U64),
         ],

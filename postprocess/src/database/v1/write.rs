@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::schema::{ARGUMENT_END, CONTEXTS, LOCATIONS, METRICS, MODULES, SUMMARY, VALUES};
+use super::schema::{CONTEXTS, ITEM_END, LOCATIONS, METRICS, MODULES, SUMMARY, VALUES};
 use crate::cct::{Context, Tree};
 use crate::database::column::Column;
 use crate::database::table::Table;
@@ -66,20 +66,31 @@ fn locations(rows: &[Location]) -> Table {
         .with("ppid", u32s(rows, |l| l.ppid))
         .with("ranks", u32s(rows, |l| l.ranks))
         .with("image", texts(rows, |l| l.image.as_str().into()))
-        .with("argv", texts(rows, |l| join_arguments(&l.argv).into()))
+        .with("argv", texts(rows, |l| join_items(l.argv.iter().cloned())))
         .with("thread", texts(rows, |l| l.thread.as_str().into()))
         .with("main", flags(rows, |l| l.main))
         .with("helper", flags(rows, |l| l.helper))
         .with("state", texts(rows, |l| l.state.word().into()))
         .with("forked", flags(rows, |l| l.forked))
         .with("exec", flags(rows, |l| l.exec))
-        .with("clock", texts(rows, |l| l.clock.as_str().into()))
+        .with("cpu_clock", texts(rows, |l| l.clocks.cpu.word().into()))
+        .with("wait_clock", texts(rows, |l| l.clocks.waits.word().into()))
+        .with("rate_hz", u32s(rows, |l| l.rate_hz))
+        .with("periods", texts(rows, |l| join_items(l.periods.iter().map(period))))
         .with("wall_ns", u64s(rows, |l| l.wall_ns))
         .with("cpu_ns", u64s(rows, |l| l.cpu_ns))
+        .with("blocked_ns", u64s(rows, |l| l.blocked_ns))
+        .with("preempted_ns", u64s(rows, |l| l.preempted_ns))
         .with("handler_ns", u64s(rows, |l| l.handler_ns))
         .with("samples", u64s(rows, |l| l.samples))
-        .with("dropped", u64s(rows, |l| l.dropped))
-        .with("partial", u64s(rows, |l| l.partial))
+        .with("wait_samples", u64s(rows, |l| l.wait_samples))
+        .with("dropped_room", u64s(rows, |l| l.dropped.room))
+        .with("dropped_unready", u64s(rows, |l| l.dropped.unready))
+        .with("partial_no_module", u64s(rows, |l| l.partial.no_module))
+        .with("partial_no_cfi", u64s(rows, |l| l.partial.no_cfi))
+        .with("partial_bad_read", u64s(rows, |l| l.partial.bad_read))
+        .with("partial_not_advancing", u64s(rows, |l| l.partial.not_advancing))
+        .with("partial_unsupported", u64s(rows, |l| l.partial.unsupported))
         .with("truncated", u64s(rows, |l| l.truncated))
         .with("overruns", u64s(rows, |l| l.overruns))
 }
@@ -128,6 +139,11 @@ fn summary(database: &Database) -> Table {
         .with("square_sum_low", u64s(&rows, |s| s.sum_of_squares as u64))
 }
 
-fn join_arguments(argv: &[String]) -> String {
-    argv.iter().flat_map(|a| [a.replace(ARGUMENT_END, " "), ARGUMENT_END.into()]).collect()
+/// A period as its item: `METRIC=PERIOD`.
+fn period((metric, period): &(String, u64)) -> String {
+    format!("{metric}={period}")
+}
+
+fn join_items(items: impl Iterator<Item = String>) -> Arc<str> {
+    items.flat_map(|item| [item.replace(ITEM_END, " "), ITEM_END.into()]).collect::<String>().into()
 }

@@ -1,0 +1,87 @@
+//! The metric `time`: what a thread spends running, waiting and ready to run.
+
+use super::model::{Metric, Unit, Value};
+
+/// Name of the sum.
+pub(crate) const TIME: &str = "time";
+/// Name of the CPU time.
+pub(crate) const CPU: &str = "cpu";
+/// What the sum consists of.
+const PARTS: [&str; 3] = [CPU, "blocked", "preempted"];
+
+/// Metrics and values with `time` = `cpu` + `blocked` + `preempted`, if all three are there; as they are otherwise.
+///
+/// `metrics` and `values` are in canonical order and stay so. A `time` that is there is made anew, so that the sum of
+/// joined values is the sum of their parts.
+pub(crate) fn with_time(metrics: Vec<Metric>, values: Vec<Value>) -> (Vec<Metric>, Vec<Value>) {
+    let time = |name: &str| Metric { unit: Unit::Nanoseconds, name: name.into() };
+    if !PARTS.iter().all(|part| metrics.contains(&time(part))) {
+        return (metrics, values);
+    }
+    let mut with: Vec<Metric> = metrics.iter().filter(|m| **m != time(TIME)).cloned().collect();
+    with.push(time(TIME));
+    with.sort();
+    let place = |metric: &Metric| with.iter().position(|m| m == metric).map(|at| at as u32);
+    let places: Vec<Option<u32>> =
+        metrics.iter().map(|m| if *m == time(TIME) { None } else { place(m) }).collect();
+    let is_part: Vec<bool> = metrics.iter().map(|m| PARTS.iter().any(|part| *m == time(part))).collect();
+    let sum = place(&time(TIME)).unwrap_or_default();
+    let mut all = Vec::with_capacity(values.len() * 2);
+    for group in values.chunk_by(|a, b| (a.context, a.location) == (b.context, b.location)) {
+        let first = all.len();
+        all.extend(group.iter().filter_map(|v| Some(Value { metric: places[v.metric as usize]?, ..*v })));
+        let parts = group.iter().filter(|v| is_part[v.metric as usize]);
+        let exclusive = parts.fold(0u64, |sum, v| sum.saturating_add(v.exclusive));
+        if exclusive > 0 {
+            all.push(Value { metric: sum, exclusive, ..group[0] });
+        }
+        all[first..].sort_unstable();
+    }
+    (with, all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn metric(unit: Unit, name: &str) -> Metric {
+        Metric { unit, name: name.into() }
+    }
+
+    fn value(context: u32, metric: u32, exclusive: u64) -> Value {
+        Value { context, location: 0, metric, exclusive }
+    }
+
+    #[test]
+    fn it_is_the_sum_of_its_parts_and_stands_in_order() {
+        let ns = Unit::Nanoseconds;
+        let metrics = vec![
+            metric(ns, "blocked"),
+            metric(ns, "cpu"),
+            metric(ns, "preempted"),
+            metric(ns, "zzz"),
+            // Of another unit, so none of the parts.
+            metric(Unit::Count, "blocked"),
+        ];
+        let values = vec![value(1, 0, 5), value(1, 1, 7), value(1, 3, 100), value(1, 4, 1), value(2, 4, 3)];
+        let (metrics, values) = with_time(metrics, values);
+        let names: Vec<&str> = metrics.iter().map(|m| m.name.as_str()).collect();
+        assert_eq!(names, ["blocked", "cpu", "preempted", "time", "zzz", "blocked"]);
+        let expected = [
+            value(1, 0, 5),
+            value(1, 1, 7),
+            value(1, 3, 12),
+            value(1, 4, 100),
+            value(1, 5, 1),
+            value(2, 5, 3),
+        ];
+        assert_eq!(values, expected);
+        assert_eq!(with_time(metrics.clone(), values.clone()), (metrics, values));
+    }
+
+    #[test]
+    fn without_all_parts_there_is_no_time() {
+        let metrics = vec![metric(Unit::Nanoseconds, "blocked"), metric(Unit::Nanoseconds, "cpu")];
+        assert_eq!(with_time(metrics.clone(), vec![value(1, 0, 5)]), (metrics, vec![value(1, 0, 5)]));
+    }
+}

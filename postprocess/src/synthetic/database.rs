@@ -1,0 +1,183 @@
+//! Databases.
+
+use crate::cct::{Scope, ScopeKind, TreeBuilder};
+use crate::database::{
+    Clocks, CpuClock, Database, Drops, Location, Metric, Partials, Parts, ProcessState, Provenance,
+    Unit as MetricUnit, Value, WaitClock, with_time,
+};
+
+/// A function of `solver.c` in module `app`.
+pub(crate) fn function(name: &str, line: u32, call_line: Option<u32>) -> Scope {
+    Scope {
+        kind: ScopeKind::Function,
+        name: name.into(),
+        module: Some("app".into()),
+        file: Some("/src/solver.c".into()),
+        line: Some(line),
+        call_line,
+    }
+}
+
+/// A statement of `solver.c`.
+pub(crate) fn statement(line: u32) -> Scope {
+    Scope { kind: ScopeKind::Line, call_line: None, ..function(&format!("solver.c:{line}"), line, None) }
+}
+
+fn location(rank: u32) -> Location {
+    Location {
+        rank: Some(rank),
+        host: "node".into(),
+        start_ns: 1,
+        pid: 100 + rank,
+        ordinal: 0,
+        tid: 100 + rank,
+        ppid: 1,
+        ranks: 3,
+        image: "/bin/app".into(),
+        argv: vec!["app".into(), "in;put".into()],
+        thread: "app".into(),
+        main: true,
+        helper: false,
+        state: if rank == 0 { ProcessState::Ended } else { ProcessState::Killed },
+        forked: false,
+        exec: false,
+        clocks: Clocks { cpu: CpuClock::Timer, waits: WaitClock::NotMeasured },
+        rate_hz: 200,
+        periods: vec![("cpu".into(), 5_000_000)],
+        wall_ns: 5_000_000_000,
+        cpu_ns: 4_000_000_000,
+        handler_ns: 1_000_000,
+        samples: 800,
+        dropped: Drops { room: u64::from(rank), unready: 0 },
+        partial: Partials {
+            no_cfi: 1 + u64::from(rank),
+            bad_read: 1 - u64::from(rank),
+            ..Partials::default()
+        },
+        overruns: 3,
+        ..Location::default()
+    }
+}
+
+/// Two ranks of three: a recursive tree walk, an inlined kernel, a library without source, a worker thread's
+/// root, a partial unwind and unsampled time.
+pub(crate) fn database() -> Database {
+    let mut tree = TreeBuilder::new();
+    let main = tree.child(0, &function("main", 10, None));
+    let solve = tree.child(main, &function("solve", 30, Some(12)));
+    let kernel = tree.child(solve, &Scope { kind: ScopeKind::Inlined, ..function("kernel", 20, Some(33)) });
+    let kernel_line = tree.child(kernel, &statement(22));
+    let solve_line = tree.child(solve, &statement(35));
+    let walk = tree.child(main, &function("walk", 50, Some(14)));
+    let walk_again = tree.child(walk, &function("walk", 50, Some(53)));
+    let walk_line = tree.child(walk, &statement(55));
+    let walk_again_line = tree.child(walk_again, &statement(55));
+    let library = Scope {
+        module: Some("libmpi.so.40".into()),
+        file: None,
+        line: None,
+        ..function("PMPI_Allreduce", 0, Some(36))
+    };
+    let reduce = tree.child(solve, &library);
+    let unnamed = Scope { name: "libmpi.so.40+0x1f00".into(), call_line: None, ..library };
+    let progress = tree.child(reduce, &unnamed);
+    let partial = tree.child(0, &Scope::pseudo("[partial]"));
+    let lost = tree.child(partial, &unnamed);
+    let unsampled = tree.child(0, &Scope::pseudo("[unsampled]"));
+    let threads = tree.child(0, &Scope::pseudo("<thread root>"));
+    let worker = tree.child(threads, &function("worker", 70, None));
+    let costs = [
+        (kernel_line, [2_000_000_000, 1_900_000_400]),
+        (solve_line, [300_000_000, 310_000_400]),
+        (walk_line, [100_000_000, 90_000_000]),
+        (walk_again_line, [200_000_000, 210_000_000]),
+        (progress, [500_000_000, 700_000_000]),
+        (lost, [10_000_000, 0]),
+        (unsampled, [1_000_000, 2_000_300]),
+        (worker, [400_000_000, 400_000_000]),
+    ];
+    let (tree, place) = tree.finish();
+    let mut values: Vec<Value> = costs
+        .iter()
+        .flat_map(|(context, costs)| (0..).zip(costs).map(|(location, cost)| (*context, location, *cost)))
+        .filter(|(.., cost)| *cost > 0)
+        .flat_map(|(context, location, exclusive)| {
+            let context = place[context as usize];
+            [(0, exclusive), (1, exclusive / 5_000_000)].map(|(metric, exclusive)| Value {
+                context,
+                location,
+                metric,
+                exclusive,
+            })
+        })
+        .filter(|v| v.exclusive > 0)
+        .collect();
+    values.sort();
+    Database::from_parts(Parts {
+        tree,
+        metrics: vec![
+            Metric { unit: MetricUnit::Nanoseconds, name: "cpu".into() },
+            Metric { unit: MetricUnit::Count, name: "samples".into() },
+        ],
+        locations: vec![location(0), location(1)],
+        values,
+        modules: Vec::new(),
+        warnings: vec!["libmpi.so.40: no names: the file is another build".into()],
+        provenance: Provenance {
+            run_id: "run-1".into(),
+            command: vec!["app".into(), "in;put".into()],
+            created: "1".into(),
+            ..Provenance::default()
+        },
+    })
+}
+
+/// One thread with all parts of `time` and with events: `compute` runs, `wait` waits.
+pub(crate) fn time_database() -> Database {
+    let mut tree = TreeBuilder::new();
+    let main = tree.child(0, &function("main", 10, None));
+    let compute = tree.child(main, &function("compute", 20, Some(12)));
+    let wait = tree.child(main, &function("wait", 30, Some(13)));
+    let (tree, place) = tree.finish();
+    let metric = |unit, name: &str| Metric { unit, name: name.into() };
+    let counts = ["branch-misses", "branches", "cycles", "instructions"];
+    let times = ["blocked", "cpu", "preempted"].map(|name| metric(MetricUnit::Nanoseconds, name));
+    let metrics = times.into_iter().chain(counts.map(|name| metric(MetricUnit::Count, name))).collect();
+    let costs = [
+        (compute, [0, 700_000_000, 50_000_000, 20, 1000, 2_000_000, 5_000_000]),
+        (wait, [1_200_000_000, 30_000_000, 20_000_000, 0, 0, 100_000, 40_000]),
+    ];
+    let mut values = Vec::new();
+    for (context, costs) in costs {
+        let context = place[context as usize];
+        let value = |(metric, exclusive)| Value { context, location: 0, metric, exclusive };
+        values.extend((0..).zip(costs).map(value).filter(|v| v.exclusive > 0));
+    }
+    values.sort();
+    let (metrics, values) = with_time(metrics, values);
+    let location = Location {
+        clocks: Clocks { cpu: CpuClock::TaskClock, waits: WaitClock::Switches },
+        rate_hz: 1000,
+        periods: vec![("cpu".into(), 1_000_000), ("cycles".into(), 100_000)],
+        cpu_ns: 730_000_000,
+        blocked_ns: 1_200_000_000,
+        preempted_ns: 70_000_000,
+        wait_samples: 40,
+        partial: Partials::default(),
+        overruns: 0,
+        ranks: 0,
+        rank: None,
+        ..location(0)
+    };
+    let provenance = Provenance { command: vec!["app".into()], ..Provenance::default() };
+    let (modules, warnings) = (Vec::new(), Vec::new());
+    Database::from_parts(Parts {
+        tree,
+        metrics,
+        locations: vec![location],
+        values,
+        modules,
+        warnings,
+        provenance,
+    })
+}

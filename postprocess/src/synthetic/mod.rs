@@ -1,0 +1,7 @@
+//! Measurement files and databases made up for tests.
+
+mod database;
+mod file;
+
+pub(crate) use database::{database, function, statement, time_database};
+pub(crate) use file::{Synthetic, SyntheticModule, SyntheticNode, SyntheticThread};

@@ -1,0 +1,10 @@
+//! What can be measured: the clocks, the events of perf, and how they are asked for.
+
+mod cache;
+mod selection;
+mod spec;
+mod table;
+
+pub use selection::{CAREFUL_RATE_HZ, EVENTS_MAX, Selection};
+pub use spec::{EventSpec, Measure, RATE_HZ_MAX, SpecError, rate_hz};
+pub use table::{DEFAULT_RATE_HZ, Event, PerfEvent, Sampling, known_events};

@@ -1,0 +1,164 @@
+//! Time off the CPU is charged to the path that waited, and measuring it changes no wait.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use serde::Deserialize;
+
+use crate::support::clocks::{Clocks, agree};
+use crate::support::{Folded, Outcome, Workshop, bash, build, outcome, tools, total};
+
+/// What waits.c says.
+#[derive(Deserialize)]
+struct Waited {
+    thread: u64,
+    paths: Vec<Path>,
+    /// Run delay of the thread since it was made, what came before `main` included.
+    life_delay_ns: u64,
+    #[serde(flatten)]
+    clocks: Clocks,
+}
+
+#[derive(Deserialize)]
+struct Path {
+    path: String,
+    interrupted: u32,
+    failed: u32,
+    cut: u32,
+    /// How long the waits were asked to be, and how much later they ended than they were due, others' work not counted.
+    asked_ns: u64,
+    late_ns: u64,
+    #[serde(flatten)]
+    clocks: Clocks,
+}
+
+/// What a process of two threads or a thread of a process says.
+#[derive(Deserialize)]
+struct Thread {
+    thread: u64,
+    #[serde(flatten)]
+    clocks: Clocks,
+}
+
+/// The program's own account without falloff, to hold against that with it.
+struct Known {
+    shop: Workshop,
+    plain: Waited,
+}
+
+impl Known {
+    fn new() -> Self {
+        let shop = Workshop::alone();
+        build(&shop, "waits");
+        fs::set_permissions(shop.dir(), fs::Permissions::from_mode(0o777)).expect("no open directory");
+        let plain = said(&outcome(&mut bash(shop.dir(), "exec ./waits")).expect_code(0));
+        Self { shop, plain }
+    }
+
+    /// Runs the program under falloff with `options`, itself started through `through`.
+    fn check(&self, through: &str, options: &str) {
+        let text = format!("exec {through} \"$FALLOFF\" run {options} -o run -- ./waits");
+        let end = outcome(&mut bash(self.shop.dir(), &text)).expect_code(0);
+        let waited = said(&end);
+        let blocked = Folded::by_thread(&self.shop.path("run"), "blocked");
+        let preempted = Folded::by_thread(&self.shop.path("run"), "preempted");
+        for (path, plain) in waited.paths.iter().zip(&self.plain.paths) {
+            let name = path.path.as_str();
+            assert_eq!((path.interrupted, path.failed, path.cut), (0, 0, 0), "{name}\n{end}");
+            // The kernel counts a socket's limit in its ticks.
+            let ticks = if name == "wait_recv_timed" { 16_000 } else { 2000 };
+            let (late, usual) = (path.late_ns / 1000, plain.late_ns / 1000);
+            let allowed = usual + ticks.max(path.asked_ns / 20_000);
+            assert!(late <= allowed, "{name}: late by {late} us, and {usual} us without falloff\n{end}");
+            // The disk answers within a sampling period, so these few waits are met by chance.
+            let slack = if name == "wait_fsync" { 20_000 } else { 1000 };
+            let charged = total(blocked.program().filter(|sample| sample.passes(&[name.to_owned()])));
+            agree(&format!("{name}: blocked"), charged, path.clocks.blocked_us(), slack);
+        }
+        agree("blocked in all", blocked.of_thread(waited.thread), waited.clocks.blocked_us(), 0);
+        let measured = preempted.of_thread(waited.thread);
+        let truth = measured.clamp(waited.clocks.delay_ns / 1000, waited.life_delay_ns / 1000);
+        agree("preempted", measured, truth, 2000);
+    }
+}
+
+fn said(end: &Outcome) -> Waited {
+    serde_json::from_value(end.json()).unwrap_or_else(|e| panic!("{e}\n{end}"))
+}
+
+#[test]
+fn waits_found_by_context_switches() {
+    if tools::root() {
+        Known::new().check("", "--waits switches");
+    }
+}
+
+#[test]
+fn waits_found_by_calls() {
+    Known::new().check("", "--waits calls");
+}
+
+#[test]
+fn waits_of_a_user_without_privilege() {
+    if tools::root() && tools::have(&["setpriv"]) {
+        let known = Known::new();
+        // The build directory may be closed to others.
+        let own = known.shop.path("falloff");
+        fs::copy(env!("CARGO_BIN_EXE_falloff"), &own).expect("no copy of falloff");
+        let nobody = "env FALLOFF=./falloff setpriv --reuid=65534 --regid=65534 --clear-groups";
+        known.check(&format!("{nobody} bash -c 'exec \"$FALLOFF\" \"$@\"'"), "");
+    }
+}
+
+/// Two threads on one processor: each is runnable half of the time.
+#[test]
+fn time_lost_to_a_rival_is_preempted_not_blocked() {
+    let shop = Workshop::alone();
+    build(&shop, "rivals");
+    let cpu = "$(taskset -pc $$ | grep -o '[0-9]*$')";
+    for (name, options) in [("switches", ""), ("calls", "--waits calls")] {
+        let text = format!("exec taskset -c {cpu} \"$FALLOFF\" run {options} -o {name} -- ./rivals 500");
+        let end = outcome(&mut bash(shop.dir(), &text)).expect_code(0);
+        let threads: Vec<Thread> =
+            serde_json::from_value(end.json()).unwrap_or_else(|e| panic!("{e}\n{end}"));
+        let metric = |metric| Folded::by_thread(&shop.path(name), metric);
+        let (cpu, blocked, preempted) = (metric("cpu"), metric("blocked"), metric("preempted"));
+        for Thread { thread, clocks } in threads {
+            assert!(clocks.delay_ns > 100_000_000, "the threads did not share a processor\n{end}");
+            agree("preempted", preempted.of_thread(thread), clocks.delay_ns / 1000, 2000);
+            agree("cpu", cpu.of_thread(thread), clocks.cpu_ns / 1000, 2000);
+            agree("blocked", blocked.of_thread(thread), clocks.blocked_us(), 5000);
+        }
+    }
+}
+
+/// A program that does nothing but switch: 100,000 times a second and more.
+#[test]
+fn a_storm_of_switches_is_slowed_little_and_counted_right() {
+    let shop = Workshop::alone();
+    build(&shop, "switches");
+    let thread = |text: &str| -> Thread {
+        let end = outcome(&mut bash(shop.dir(), text)).expect_code(0);
+        serde_json::from_value(end.json()).unwrap_or_else(|e| panic!("{e}\n{end}"))
+    };
+    let mut slowed = Vec::new();
+    for round in 0..7 {
+        let measure = || thread(&format!("exec \"$FALLOFF\" run -o run{round} -- ./switches 60000"));
+        let plain = || thread("exec ./switches 60000");
+        let (measured, plain) = if round % 2 == 0 {
+            let plain = plain();
+            (measure(), plain)
+        } else {
+            (measure(), plain())
+        };
+        slowed.push(measured.clocks.wall_ns as f64 / plain.clocks.wall_ns as f64);
+        let blocked = Folded::by_thread(&shop.path(&format!("run{round}")), "blocked");
+        let own = format!(":{}", measured.thread);
+        let charged = blocked
+            .program()
+            .filter(|sample| sample.process.ends_with(&own) && sample.passes(&["serve".to_owned()]));
+        agree("blocked", total(charged), measured.clocks.blocked_us(), 0);
+    }
+    slowed.sort_by(f64::total_cmp);
+    assert!(slowed[slowed.len() / 2] <= 1.20, "against plain runs: {slowed:?}");
+}
