@@ -1,0 +1,1 @@
+"""What tests/bench/peers is made of."""
