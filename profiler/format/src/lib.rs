@@ -20,6 +20,7 @@
 
 pub mod chunk;
 pub mod header;
+pub mod limits;
 pub mod node;
 pub mod read;
 pub mod records;

@@ -1,9 +1,10 @@
 //! Signal context: yes (but [`Clocks::arm`], which is for the start of a thread). What triggers the samples of one thread.
 
+use falloff_format::limits::EVENTS_MAX;
 use falloff_format::records::{CpuClock, WaitClock};
 
 use crate::perf::{self, Event, Record, Request};
-use crate::plan::{self, EVENTS_MAX, Plan};
+use crate::plan::{self, Plan};
 use crate::{identity, raw, signals};
 
 /// No timer.

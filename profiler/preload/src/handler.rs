@@ -1,69 +1,18 @@
-//! Signal context: yes. One sample: registers -> walk -> tree node. And who is inside a handler just now.
+//! Signal context: yes. What a signal of ours, the end of a watched call and the end of the process do: one sample each.
 
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::{AtomicU32, Ordering};
 
-use falloff_format::Pseudo;
-use falloff_format::node::Frame as FormatFrame;
 use falloff_format::records::{PartialReason, WaitClock};
-use unwinder::{Arch, End, Native, Registers};
+use unwinder::{End, Registers};
 
 use crate::clocks::{SOURCE_MASK, Source};
-use crate::memory::{Stack, Stacks};
-use crate::modules::View;
+use crate::inside::enter;
+use crate::memory::Stack;
+use crate::path::{Place, node_of};
 use crate::plan::Class;
-use crate::sync::Lock;
-use crate::thread::{self, Thread};
-use crate::tree::Dropped;
+use crate::thread::Thread;
 use crate::waits::{Kind, Pace};
-use crate::{clock, cpu, file, identity, modules, perf, process, raw, signals, start};
-
-/// Which of the two counters handlers that begin now use.
-static EPOCH: AtomicU32 = AtomicU32::new(0);
-/// Handlers inside, by the parity of the epoch in which they began.
-static INSIDE: [AtomicU32; 2] = [AtomicU32::new(0), AtomicU32::new(0)];
-static WAITER: Lock<()> = Lock::new(());
-
-/// While it lives, nothing that [`modules::view`] gave is freed.
-pub struct Inside(&'static AtomicU32);
-
-/// Begins a stretch in which the module list may be used.
-pub fn enter() -> Inside {
-    loop {
-        let epoch = EPOCH.load(Ordering::SeqCst);
-        let counter = &INSIDE[(epoch & 1) as usize];
-        counter.fetch_add(1, Ordering::SeqCst);
-        if EPOCH.load(Ordering::SeqCst) == epoch {
-            return Inside(counter);
-        }
-        counter.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-impl Drop for Inside {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-/// Waits until every handler that is inside now has left. Not in handlers.
-pub fn wait_for_all() {
-    let _one_at_a_time = WAITER.lock();
-    let epoch = EPOCH.fetch_add(1, Ordering::SeqCst);
-    while INSIDE[(epoch & 1) as usize].load(Ordering::SeqCst) != 0 {
-        raw::sched_yield();
-    }
-}
-
-/// In the child of a fork: the handlers of other threads are not here.
-///
-/// # Safety
-/// No other thread exists, and the caller is not inside.
-pub unsafe fn after_fork() {
-    // SAFETY: by contract.
-    unsafe { WAITER.reset() };
-    INSIDE.iter().for_each(|c| c.store(0, Ordering::SeqCst));
-}
+use crate::{clock, cpu, file, identity, modules, perf, process, raw, signals, start, states};
 
 /// What the kernel says of a signal of ours.
 #[repr(C)]
@@ -87,7 +36,7 @@ impl Info {
             _ => return None,
         };
         let state = state as *mut c_void;
-        thread::is_state(state).then(|| (state.cast(), source))
+        states::is_state(state).then(|| (state.cast(), source))
     }
 }
 
@@ -299,82 +248,4 @@ fn count_end(thread: &mut Thread, end: End) {
             *count += 1;
         }
     });
-}
-
-/// Where a thread is.
-struct Place {
-    registers: Registers,
-    stack_pointer: usize,
-    /// A function that has been called from there and has returned.
-    called: Option<u64>,
-}
-
-impl Place {
-    fn interrupted(context: &libc::ucontext_t) -> Place {
-        let registers = cpu::registers(context);
-        Place { registers, stack_pointer: cpu::interrupted_stack_pointer(context), called: None }
-    }
-
-    fn called(registers: Registers, function: u64) -> Place {
-        let stack_pointer = registers.get(Native::SP).unwrap_or(0) as usize;
-        Place { registers, stack_pointer, called: Some(function) }
-    }
-
-    fn blocked(pc: u64, sp: u64) -> Place {
-        Place { registers: cpu::registers_at(pc, sp), stack_pointer: sp as usize, called: None }
-    }
-}
-
-/// Walks the stack and finds the node of the path, or counts the sample as dropped.
-fn node_of(thread: &mut Thread, place: &Place, class: Class) -> Option<(u32, End)> {
-    let found = modules::view().ok_or(Dropped::NotNow).and_then(|view| path(thread, &view, place, class));
-    if let Err(reason) = found {
-        thread.update(|r| match reason {
-            Dropped::NoRoom => r.dropped_room += 1,
-            Dropped::NotNow => r.dropped_unready += 1,
-        });
-    }
-    found.ok()
-}
-
-/// What was sampled last keeps its frames and nodes as far out as nothing has changed; the rest is looked up. The innermost
-/// frame, or the function called from there, gets the node of the class.
-fn path(thread: &mut Thread, view: &View<'_>, place: &Place, class: Class) -> Result<(u32, End), Dropped> {
-    let Thread { stack, copies, replay, tree, list, .. } = thread;
-    // Modules may have other numbers in another list.
-    if core::mem::replace(list, view.number()) != view.number() {
-        replay.clear();
-    }
-    let mut stacks = Stacks::new(stack, copies, place.stack_pointer);
-    let cache = view.cache().ok_or(Dropped::NotNow)?;
-    let update = replay.update::<Native, _, _>(&place.registers, view, &cache, &mut stacks);
-    if view.is_blind() && update.end != End::Root {
-        replay.clear();
-        return Err(Dropped::NotNow);
-    }
-    let mut child = |node, frame, class| tree.child(node, frame, class, || view.record(frame));
-    let frame = |index: usize| replay.frame(index).and_then(|f| view.frame(&f));
-    let called = place.called.and_then(|address| view.frame_at(address));
-    // What this library does for the application is the cost of the frame that called it.
-    let (callers, innermost) = match called {
-        Some(called) => (update.depth, called),
-        None => (0..update.depth).rev().find_map(|i| Some((i, frame(i)?))).ok_or(Dropped::NotNow)?,
-    };
-    let kept = update.kept.min(callers);
-    let mut node = match (kept.checked_sub(1), update.end) {
-        (Some(last), _) => replay.mark(last),
-        (None, End::Root) => 0,
-        (None, End::Truncated) => child(0, FormatFrame::pseudo(Pseudo::Truncated), Class::Caller)?,
-        (None, _) => child(0, FormatFrame::pseudo(Pseudo::Partial), Class::Caller)?,
-    };
-    for index in kept..callers {
-        if update.folded == Some(index) {
-            node = child(node, FormatFrame::pseudo(Pseudo::Folded), Class::Caller)?;
-        }
-        if let Some(frame) = replay.frame(index).and_then(|f| view.frame(&f)) {
-            node = child(node, frame, Class::Caller)?;
-        }
-        replay.set_mark(index, node);
-    }
-    Ok((child(node, innermost, class)?, update.end))
 }

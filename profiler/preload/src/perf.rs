@@ -5,12 +5,12 @@
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
+use falloff_format::limits::TRAPS_KERNEL_MIN;
+
 use crate::raw;
 
-/// `si_code` of a trap, and where the kernel takes traps that find the signal blocked as pending ones (5.19; before, they
-/// kill).
+/// `si_code` of a trap.
 pub const TRAP_PERF: i32 = 6;
-const KERNEL_MIN: (u32, u32) = (5, 19);
 /// Software events.
 pub const TYPE_SOFTWARE: u32 = 1;
 /// CPU time of the thread, nanoseconds.
@@ -92,7 +92,7 @@ pub struct Record {
 pub fn is_supported(release: &[u8]) -> bool {
     let mut numbers = release.split(|b| !b.is_ascii_digit()).map(crate::text::decimal);
     let mut next = || numbers.next().flatten().unwrap_or(0) as u32;
-    (next(), next()) >= KERNEL_MIN
+    (next(), next()) >= TRAPS_KERNEL_MIN
 }
 
 impl Event {

@@ -1,5 +1,6 @@
 //! What is measured, and which values a node of each class carries.
 
+use falloff_format::limits::EVENTS_MAX;
 use falloff_format::records::{Unit, WaitClock};
 
 use crate::options::Environment;
@@ -16,8 +17,6 @@ const WAITS: &[u8] = b"FALLOFF_WAITS";
 /// Program file names, separated by `:`; others are not measured.
 const ONLY: &[u8] = b"FALLOFF_ONLY";
 
-/// Performance events at a time.
-pub const EVENTS_MAX: usize = 6;
 /// Samples a second that the kernel's tick surely drives.
 const TICK_RATE: u64 = 250;
 

@@ -12,7 +12,10 @@ use falloff_format::header::FLAG_FORKED;
 use crate::signals::Hold;
 use crate::sync::Lock;
 use crate::thread::Thread;
-use crate::{file, handler, identity, modules, raw, real, records, signals, start, thread, thread_create};
+use crate::{
+    file, handler, identity, inside, modules, raw, real, records, signals, start, states, thread,
+    thread_create,
+};
 
 /// Whether this is the child of a fork that has no file yet.
 static PENDING: AtomicBool = AtomicBool::new(false);
@@ -45,9 +48,10 @@ extern "C" fn in_child() {
     // SAFETY: a fork leaves its child one thread, which is outside any handler.
     unsafe {
         file::forget();
-        handler::after_fork();
+        inside::after_fork();
         modules::after_fork();
-        thread::after_fork(me.unwrap_or(core::ptr::null_mut()));
+        states::after_fork(me.unwrap_or(core::ptr::null_mut()));
+        thread::restart_counts();
         ENDING.reset();
     }
     // SAFETY: the calling thread's own state.
@@ -89,8 +93,8 @@ pub extern "C" fn end() {
     let Some(_once) = ENDING.try_lock() else { return };
     start::turn_off();
     // Handlers that passed the check before are done after this; later ones see that measuring is off.
-    handler::wait_for_all();
-    for thread in thread::all() {
+    inside::wait_for_all();
+    for thread in states::all() {
         // SAFETY: measuring is off and no handler is inside: nobody else changes the states, which are never unmapped, and
         // timers and events of another thread can be ended as well.
         let thread = unsafe { &mut *thread };

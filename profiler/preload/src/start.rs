@@ -8,7 +8,7 @@ use crate::memory::Stack;
 use crate::options::{Environment, Options};
 use crate::text::{Text, base_name};
 use crate::{
-    calls, cpu, earlier_image, file, identity, modules, plan, process, raw, real, records, signals, thread,
+    calls, cpu, earlier_image, file, identity, modules, plan, process, raw, real, records, signals, states,
     thread_create,
 };
 
@@ -110,7 +110,7 @@ fn complain(path: &CStr, error: raw::Errno) {
 /// Begins measuring the thread that starts the process. The CPU time that loading took so far is booked as
 /// unsampled, so that the total stays the process's.
 fn measure_main(booked_ns: u64) {
-    let Some(thread) = thread::allocate() else { return };
+    let Some(thread) = states::allocate() else { return };
     // The kernel put the program's file name at the very top of the stack.
     // SAFETY: only reads what the kernel left.
     let top = unsafe { libc::getauxval(libc::AT_EXECFN) } as usize;

@@ -1,10 +1,9 @@
 //! The state of one measured thread.
 //!
-//! It lies in memory of its own, which the timer's signal carries a pointer to: the handler needs no thread-local
-//! storage. States are reused, never unmapped.
+//! It lies in memory of its own (`states`), which signals carry a pointer to: the handler needs no thread-local storage.
 
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use falloff_format::Pseudo;
 use falloff_format::node::Frame as FormatFrame;
@@ -18,10 +17,9 @@ use crate::clocks::{Clocks, SOURCE_MASK};
 use crate::memory::{Copies, Stack};
 use crate::plan::{self, Class};
 use crate::records::Patience;
-use crate::sync::Lock;
 use crate::tree::Tree;
 use crate::waits::{Bill, Waits};
-use crate::{calls, clock, cpu, file, modules, raw, records, signals};
+use crate::{calls, clock, cpu, file, modules, raw, records, signals, states};
 
 /// Frames kept of one path.
 pub const DEPTH_MAX: usize = 4096;
@@ -92,72 +90,30 @@ impl HandlerStack {
     }
 }
 
-/// States made at a time.
-const SLAB: usize = 32;
-/// Most slabs: 65,536 threads at once.
-const SLABS_MAX: usize = 2048;
-/// Slabs in the order in which they were made, then null.
-static SLABS: [AtomicPtr<Thread>; SLABS_MAX] = [const { AtomicPtr::new(core::ptr::null_mut()) }; SLABS_MAX];
-/// States ever made.
-static MADE: AtomicUsize = AtomicUsize::new(0);
-/// States that no thread uses.
-static FREE: Lock<FreeList> = Lock::new(FreeList(core::ptr::null_mut()));
 static ORDINAL: AtomicU32 = AtomicU32::new(0);
 /// CPU time of the threads that have ended, as far as they could see it themselves.
 static ENDED_NS: AtomicU64 = AtomicU64::new(0);
 
-struct FreeList(*mut Thread);
-
-// SAFETY: the states belong to whoever holds the lock.
-unsafe impl Send for FreeList {}
-
-/// A state for a new thread; `None` when there is no memory.
-pub fn allocate() -> Option<*mut Thread> {
-    let mut free = FREE.lock();
-    if !free.0.is_null() {
-        let thread = free.0;
-        // SAFETY: a state that no thread uses; `argument` links the free ones.
-        free.0 = unsafe { (*thread).argument.cast() };
-        return Some(thread);
-    }
-    // Only holders of the lock make states.
-    let index = MADE.load(Ordering::Relaxed);
-    let slab = SLABS.get(index / SLAB)?;
-    if index.is_multiple_of(SLAB) {
-        slab.store(raw::map_private(SLAB * size_of::<Thread>())?.cast(), Ordering::Release);
-    }
-    let thread = slab.load(Ordering::Relaxed).wrapping_add(index % SLAB);
-    // SAFETY: fresh zeroed memory that nobody else knows.
-    unsafe { (&raw mut (*thread).clocks).write(Clocks::NONE) };
-    MADE.store(index + 1, Ordering::Release);
-    Some(thread)
-}
-
-/// Gives a state back.
-///
-/// # Safety
-/// No thread uses it and its timer is gone.
-pub unsafe fn release(thread: *mut Thread) {
-    let mut free = FREE.lock();
-    // SAFETY: by contract it is ours.
-    unsafe { (*thread).argument = free.0.cast() };
-    free.0 = thread;
-}
-
 const _: () = assert!(align_of::<Thread>() as u64 > SOURCE_MASK);
 
-/// Whether a timer's value is a state, so that the signal is ours. It may be anything: the application can have timers
-/// with the same signal.
-pub fn is_state(pointer: *mut c_void) -> bool {
-    let offset_in =
-        |slab: &AtomicPtr<Thread>| (pointer as usize).checked_sub(slab.load(Ordering::Acquire) as usize);
-    let slabs = SLABS.iter().take_while(|s| !s.load(Ordering::Acquire).is_null());
-    slabs
-        .filter_map(offset_in)
-        .any(|offset| offset < SLAB * size_of::<Thread>() && offset.is_multiple_of(size_of::<Thread>()))
-}
-
 impl Thread {
+    /// Makes a fresh state, zeroed memory, one that no thread uses.
+    ///
+    /// # Safety
+    /// Nobody else knows the memory, which is a state's.
+    pub unsafe fn prepare(state: *mut Thread) {
+        // SAFETY: by contract.
+        unsafe { (&raw mut (*state).clocks).write(Clocks::NONE) };
+    }
+
+    /// In the child of a fork, for a thread that is not there.
+    pub fn abandon(&mut self) {
+        self.tid.store(0, Ordering::Relaxed);
+        self.clocks.forget();
+        self.record = 0;
+        self.tree.release();
+    }
+
     /// Whether this is the state of the calling thread.
     pub fn is_current(&self) -> bool {
         self.tid.load(Ordering::Relaxed) != 0 && self.pointer == cpu::thread_pointer()
@@ -392,7 +348,7 @@ pub fn book_ends() {
     const WORTH_NS: u64 = 500_000;
     let process_ns = raw::clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
     let rest_ns = process_ns.saturating_sub(ENDED_NS.load(Ordering::Relaxed));
-    let Some(state) = allocate().filter(|_| rest_ns > WORTH_NS && plan::get().cpu) else { return };
+    let Some(state) = states::allocate().filter(|_| rest_ns > WORTH_NS && plan::get().cpu) else { return };
     // SAFETY: a state that no thread uses.
     let ends = unsafe { &mut *state };
     let ordinal = ORDINAL.fetch_add(1, Ordering::Relaxed);
@@ -404,41 +360,14 @@ pub fn book_ends() {
     ends.finish(rest_ns, 0);
 }
 
-/// Where an address lies, for the record.
-fn frame_of(address: u64) -> FormatFrame {
-    let _inside = crate::handler::enter();
-    modules::view().and_then(|view| view.frame_at(address)).unwrap_or(FormatFrame(0))
-}
-
-/// Every state ever made, in use or not.
-pub fn all() -> impl Iterator<Item = *mut Thread> {
-    (0..MADE.load(Ordering::Acquire)).filter_map(|index| {
-        let slab = SLABS.get(index / SLAB)?.load(Ordering::Acquire);
-        Some(slab.wrapping_add(index % SLAB))
-    })
-}
-
-/// In the child of a fork: all states but the forking thread's are free to use.
-///
-/// # Safety
-/// No other thread exists.
-pub unsafe fn after_fork(me: *mut Thread) {
-    // SAFETY: by contract.
-    unsafe { FREE.reset() };
-    let mut free = FREE.lock();
-    free.0 = core::ptr::null_mut();
-    for thread in all().filter(|t| *t != me) {
-        // SAFETY: its thread does not exist in this process.
-        unsafe {
-            (*thread).tid.store(0, Ordering::Relaxed);
-            (*thread).clocks.forget();
-            (*thread).record = 0;
-            (*thread).tree.release();
-            (*thread).argument = free.0.cast();
-        }
-        free.0 = thread;
-    }
-    // The forking thread is the child's first.
+/// In the child of a fork: the thread that forked is its first, and none has ended.
+pub fn restart_counts() {
     ORDINAL.store(1, Ordering::Relaxed);
     ENDED_NS.store(0, Ordering::Relaxed);
+}
+
+/// Where an address lies, for the record.
+fn frame_of(address: u64) -> FormatFrame {
+    let _inside = crate::inside::enter();
+    modules::view().and_then(|view| view.frame_at(address)).unwrap_or(FormatFrame(0))
 }

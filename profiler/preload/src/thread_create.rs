@@ -9,8 +9,8 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use crate::memory::Stack;
 use crate::real::{self, PthreadCreate};
-use crate::thread::{self, Start, Thread};
-use crate::{cpu, modules, process, raw, start};
+use crate::thread::{Start, Thread};
+use crate::{cpu, modules, process, raw, start, states};
 
 /// Key whose destructor ends a thread; `NO_KEY` before start-up.
 static KEY: AtomicU32 = AtomicU32::new(NO_KEY);
@@ -44,7 +44,7 @@ pub unsafe extern "C" fn pthread_create(
 ) -> c_int {
     start::ensure();
     let Some(real) = real::get().and_then(|r| r.pthread_create) else { return libc::EAGAIN };
-    match start::is_on().then(thread::allocate).flatten() {
+    match start::is_on().then(states::allocate).flatten() {
         // SAFETY: the caller's arguments; the state was allocated for this.
         Some(thread) => unsafe { create(real, id, attributes, run, argument, thread) },
         // SAFETY: the caller's arguments.
@@ -80,7 +80,7 @@ unsafe fn create(
     let result = unsafe { real(id, attributes, cpu::thread_entry, thread.cast()) };
     if result != 0 {
         // SAFETY: no thread was made.
-        unsafe { thread::release(thread) };
+        unsafe { states::release(thread) };
     }
     result
 }
@@ -139,5 +139,5 @@ unsafe extern "C" fn at_thread_end(pointer: *mut c_void) {
     }
     thread.end();
     // SAFETY: this thread is done with it and its timer is gone.
-    unsafe { thread::release(state) };
+    unsafe { states::release(state) };
 }

@@ -5,6 +5,7 @@ mod selection;
 mod spec;
 mod table;
 
-pub use selection::{CAREFUL_RATE_HZ, EVENTS_MAX, Selection};
+pub use falloff_format::limits::EVENTS_MAX;
+pub use selection::{CAREFUL_RATE_HZ, Selection};
 pub use spec::{EventSpec, Measure, RATE_HZ_MAX, SpecError, rate_hz};
 pub use table::{DEFAULT_RATE_HZ, Event, PerfEvent, Sampling, known_events};

@@ -1,5 +1,7 @@
 //! All events of a run, put together from what was asked for.
 
+use falloff_format::limits::EVENTS_MAX;
+
 use super::spec::{EventSpec, Measure};
 use super::table::{DEFAULT_RATE_HZ, Event, Sampling};
 use crate::Error;
@@ -7,9 +9,6 @@ use crate::Error;
 /// Samples a second above which sampling itself may be seen in the measurement: at 20 to 40 µs a sample, more than
 /// 2 to 4 percent of a thread's time.
 pub const CAREFUL_RATE_HZ: u32 = 1000;
-
-/// Perf events that the sampler takes at a time.
-pub const EVENTS_MAX: usize = 6;
 
 /// What a run measures.
 #[derive(Clone, Debug, PartialEq, Eq)]

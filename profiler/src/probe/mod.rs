@@ -9,5 +9,3 @@ pub use machine::Machine;
 pub use measurable::{Missing, measurable, missing_line};
 pub use obstacle::{Obstacle, obstacle, permission_remedy};
 pub use perf::Access;
-
-pub(crate) use perf::KERNEL_MIN;

@@ -3,7 +3,9 @@
 use nix::errno::Errno;
 use serde::Serialize;
 
-use super::{Access, KERNEL_MIN, Machine};
+use falloff_format::limits::TRAPS_KERNEL_MIN;
+
+use super::{Access, Machine};
 use crate::event::PerfEvent;
 
 /// What stands in the way.
@@ -48,8 +50,8 @@ pub fn obstacle(event: &PerfEvent, access: Access, machine: &Machine) -> Option<
 
 /// Events that trap came later, and were dangerous at first.
 fn old_kernel(machine: &Machine) -> Option<Obstacle> {
-    let (major, minor) = KERNEL_MIN;
-    let old = machine.kernel_version() < KERNEL_MIN;
+    let (major, minor) = TRAPS_KERNEL_MIN;
+    let old = machine.kernel_version() < TRAPS_KERNEL_MIN;
     old.then(|| Obstacle {
         reason: format!(
             "kernel {} is older than {major}.{minor}, which is the first to sample events without harm to the program",

@@ -6,9 +6,6 @@ use serde::Serialize;
 
 use crate::event::PerfEvent;
 
-/// First kernel on which a trap that finds its signal blocked waits in place of killing the program.
-pub(crate) const KERNEL_MIN: (u32, u32) = (5, 19);
-
 /// How an event can be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

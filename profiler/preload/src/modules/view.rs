@@ -1,0 +1,158 @@
+//! Signal context: yes. The list of modules as one handler sees it.
+
+use core::cell::Cell;
+use core::ffi::c_char;
+use core::sync::atomic::Ordering;
+
+use falloff_format::node::{Frame as FormatFrame, PSEUDO_MODULE, UNLISTED_MODULE};
+use falloff_format::records::MODULE_SAMPLER;
+use unwinder::{CACHE_LENGTH, Cache, Frame, Module, Modules, Section};
+
+use super::{Entry, LATE_MAX, LIST, List, REGISTRY, UNLOADING, path};
+use crate::loader;
+use crate::object::Object;
+use crate::registry::{self, ANONYMOUS_MODULE, Registry};
+use crate::sync::Guard;
+
+/// The list as one handler sees it.
+pub struct View<'a> {
+    list: &'a List,
+    restricted: bool,
+    /// An address was met whose module could not be looked for now.
+    blind: Cell<bool>,
+}
+
+/// The current list; `None` before the first was made. Only between `handler::enter` and `leave`.
+pub fn view<'a>() -> Option<View<'a>> {
+    // SAFETY: lists are freed only after every handler that may hold one has left.
+    let list = unsafe { LIST.load(Ordering::SeqCst).as_ref() }?;
+    Some(View { list, restricted: UNLOADING.load(Ordering::SeqCst) > 0, blind: Cell::new(false) })
+}
+
+impl View<'_> {
+    /// Whether a path found with this view may end too early, at a module that cannot be looked for now.
+    pub fn is_blind(&self) -> bool {
+        self.blind.get()
+    }
+
+    /// Tells lists apart: 1 for the first.
+    pub fn number(&self) -> u64 {
+        self.list.number
+    }
+
+    /// The rule cache that belongs to the list.
+    pub fn cache(&self) -> Option<Cache<'_>> {
+        // SAFETY: CACHE_LENGTH words that live as long as the list.
+        Cache::new(unsafe { core::slice::from_raw_parts(self.list.cache, CACHE_LENGTH) })
+    }
+
+    /// A walked frame as the measurement file names it. `None`: it is this library's and belongs in no path, since what
+    /// the application calls us for is its own cost.
+    pub fn frame(&self, frame: &Frame) -> Option<FormatFrame> {
+        match self.entry(frame.module) {
+            Some(entry) if entry.object.flags & MODULE_SAMPLER != 0 => None,
+            Some(entry) => Some(FormatFrame::new(entry.index, frame.pc.wrapping_sub(entry.object.bias))),
+            None => Some(FormatFrame::new(ANONYMOUS_MODULE, frame.pc)),
+        }
+    }
+
+    /// Sees to it that the module of a frame is described in the file. `false`: not now.
+    pub fn record(&self, frame: FormatFrame) -> bool {
+        match frame.module() {
+            PSEUDO_MODULE | UNLISTED_MODULE => true,
+            index if registry::is_recorded(index) => true,
+            ANONYMOUS_MODULE => registry::record_anonymous(),
+            index => match (REGISTRY.try_lock(), self.list.all().find(|e| e.index == index)) {
+                // While objects may be unloaded, their names may be gone.
+                (_, Some(entry)) if self.restricted && !entry.permanent => false,
+                (Some(mut registry), Some(entry)) => {
+                    registry.record(index, &entry.object, entry.path().to_bytes())
+                }
+                _ => false,
+            },
+        }
+    }
+
+    /// The bytes of code before an address.
+    pub fn code_before(&self, address: u64, length: u64) -> Option<&[u8]> {
+        let code = self.list.find(address)?.object.module.code;
+        let start = address.checked_sub(length)?.checked_sub(code.address())? as usize;
+        code.bytes().get(start..start + length as usize)
+    }
+
+    /// An address as the measurement file names it, if it belongs to a module that is known.
+    pub fn frame_at(&self, address: u64) -> Option<FormatFrame> {
+        let entry = self.list.find(address)?;
+        Some(FormatFrame::new(entry.index, address.wrapping_sub(entry.object.bias)))
+    }
+
+    /// The entry whose module has this id.
+    fn entry(&self, id: u32) -> Option<&Entry> {
+        let (entries, id) = (self.list.entries(), id as usize);
+        entries.get(id).or_else(|| self.list.late().get(id.checked_sub(entries.len())?))
+    }
+
+    /// Learns of an object that no list has: the C library loaded it by itself, or just now.
+    #[cold]
+    #[inline(never)]
+    fn discover(&self, pc: u64) -> Option<&Entry> {
+        let Some(mut registry) = REGISTRY.try_lock() else {
+            self.blind.set(true);
+            return None;
+        };
+        let (mut object, name) = loader::find(pc)?;
+        self.append(&mut registry, &mut object, name)
+    }
+
+    fn append(
+        &self,
+        registry: &mut Guard<'_, Registry>,
+        object: &mut Object,
+        name: *const c_char,
+    ) -> Option<&Entry> {
+        let slot = self.list.late_len.load(Ordering::Relaxed) as usize;
+        if slot >= LATE_MAX {
+            return None;
+        }
+        object.module.id = (self.list.entries().len() + slot) as u32;
+        let index = registry.loaded(object, path(object.flags, name).to_bytes());
+        let place = (&raw const self.list.late).cast::<Entry>().cast_mut().wrapping_add(slot);
+        // SAFETY: slots past `late_len` are written under the registry's lock only and read by nobody. Field by field,
+        // which takes less of the handler's stack.
+        unsafe {
+            (&raw mut (*place).object).write(*object);
+            (&raw mut (*place).index).write(index);
+            (&raw mut (*place).permanent).write(false);
+            (&raw mut (*place).frames).write(None);
+            (&raw mut (*place).copy).write(None);
+            (&raw mut (*place).name).write(name);
+        }
+        self.list.late_len.store(slot as u32 + 1, Ordering::Release);
+        self.list.late().get(slot)
+    }
+}
+
+impl Modules for View<'_> {
+    fn find(&self, pc: u64) -> Option<Module<'_>> {
+        let entry = match self.list.find(pc) {
+            Some(entry) => entry,
+            None if self.restricted => {
+                self.blind.set(true);
+                return None;
+            }
+            None => self.discover(pc)?,
+        };
+        let mut module = entry.object.module;
+        if self.restricted && !entry.permanent {
+            module.code = Section::default();
+            match entry.copy {
+                Some(copy) => module.tables = copy.tables,
+                None => module.closed = true,
+            }
+        }
+        if let Some(frames) = entry.frames.filter(|f| f.covers(pc) || !entry.object.has_header) {
+            module.tables = frames.tables;
+        }
+        Some(module)
+    }
+}
