@@ -18,7 +18,7 @@ use crate::memory::{Copies, Stack};
 use crate::plan::{self, Class};
 use crate::records::Patience;
 use crate::tree::Tree;
-use crate::waits::{Bill, Waits};
+use crate::waits::{Bill, Item, Waits};
 use crate::{calls, clock, cpu, file, modules, raw, records, signals, states};
 
 /// Frames kept of one path.
@@ -251,29 +251,27 @@ impl Thread {
         self.update(|r| r.cpu_ns = cpu_ns);
     }
 
-    /// Books waits. `samples` counts for the first node that has a path.
+    /// Books waits.
     pub fn book_waits(&mut self, bill: &Bill) {
-        let (blocked_node, blocked_ns) = bill.blocked;
-        let (preempted_node, preempted_ns) = bill.preempted;
-        for (node, values) in [(blocked_node, [1, blocked_ns, 0]), (preempted_node, [1, 0, preempted_ns])] {
-            let time = values[1] + values[2];
-            if time == 0 {
+        for Item { node, blocked_ns, preempted_ns } in bill.items {
+            if blocked_ns + preempted_ns == 0 {
                 continue;
             }
             if node == 0 {
-                self.book_pseudo(Pseudo::Unsampled, Class::Wait, [0, values[1], values[2]]);
+                self.book_pseudo(Pseudo::Unsampled, Class::Wait, [0, blocked_ns, preempted_ns]);
             } else {
-                self.tree.book(node, values);
+                self.tree.book(node, [1, blocked_ns, preempted_ns]);
                 self.update(|r| r.wait_samples += 1);
             }
+            self.update(|r| {
+                r.blocked_ns += blocked_ns;
+                r.preempted_ns += preempted_ns;
+            });
         }
         if bill.unwatched_ns > 0 {
             self.book_pseudo(Pseudo::Unwatched, Class::Wait, [0, bill.unwatched_ns, 0]);
+            self.update(|r| r.blocked_ns += bill.unwatched_ns);
         }
-        self.update(|r| {
-            r.blocked_ns += blocked_ns + bill.unwatched_ns;
-            r.preempted_ns += preempted_ns;
-        });
     }
 
     /// Whether all waits of the thread pass by the watch.

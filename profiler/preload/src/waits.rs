@@ -49,13 +49,21 @@ struct Choice {
 
 const NO_CHOICE: Choice = Choice { node: 0, weight_ns: 0 };
 
-/// What is to be booked where; a node of 0 is "no path known".
+/// A part of what is to be booked.
 #[derive(Clone, Copy)]
+pub struct Item {
+    /// Where; 0 is "no path known".
+    pub node: u32,
+    /// Time that it was blocked.
+    pub blocked_ns: u64,
+    /// Time that it was runnable.
+    pub preempted_ns: u64,
+}
+
+/// What is to be booked.
 pub struct Bill {
-    /// Node and time that it was blocked.
-    pub blocked: (u32, u64),
-    /// Node and time that it was runnable.
-    pub preempted: (u32, u64),
+    /// By path.
+    pub items: [Item; 4],
     /// Time blocked outside what is watched.
     pub unwatched_ns: u64,
 }
@@ -70,6 +78,8 @@ pub struct Waits {
     seen_ns: u64,
     watched_ns: u64,
     choices: [Choice; 2],
+    /// The choices before a stretch that is worth a booking of its own, with the time that they stand for.
+    early: [Choice; 2],
     random: u64,
     /// Index into [`PERIODS`].
     level: usize,
@@ -88,6 +98,7 @@ impl Waits {
         seen_ns: 0,
         watched_ns: 0,
         choices: [NO_CHOICE; 2],
+        early: [NO_CHOICE; 2],
         random: 0,
         level: 0,
         window_start_ns: 0,
@@ -125,7 +136,14 @@ impl Waits {
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
         let random = self.random;
-        let Some(choice) = self.choices.get_mut(kind as usize) else { return false };
+        let kind = kind as usize;
+        let (Some(choice), Some(early)) = (self.choices.get_mut(kind), self.early.get_mut(kind)) else {
+            return false;
+        };
+        if weight_ns >= WORTH_NS && early.node == 0 && choice.node != 0 {
+            // Chance would now and then give a long wait to a short one that came before it.
+            *early = core::mem::replace(choice, NO_CHOICE);
+        }
         choice.weight_ns += weight_ns.max(1);
         // The n-th stretch replaces the choice with probability w_n / (w_1 + … + w_n): in the end each is it with
         // probability w_i / sum.
@@ -160,20 +178,25 @@ impl Waits {
         }
         let blocked_ns = off_ns - preempted_ns;
         let watched_ns = if watches_all { blocked_ns } else { self.watched_ns.min(blocked_ns) };
-        let [blocked, preempted] = self.choices.map(|c| c.node);
+        let [blocked, preempted] = self.choices;
+        let [blocked_early, preempted_early] = self.early.map(|c| if c.node == 0 { NO_CHOICE } else { c });
+        let early_ns = (blocked_early.weight_ns.min(watched_ns), preempted_early.weight_ns.min(preempted_ns));
         let either = |first: u32, second: u32| if first != 0 { first } else { second };
+        let item = |node, blocked_ns, preempted_ns| Item { node, blocked_ns, preempted_ns };
+        let items = [
+            item(blocked_early.node, early_ns.0, 0),
+            item(either(blocked.node, preempted.node), watched_ns - early_ns.0, 0),
+            item(preempted_early.node, 0, early_ns.1),
+            item(either(preempted.node, blocked.node), 0, preempted_ns - early_ns.1),
+        ];
         self.wall_ns = wall_ns;
         self.cpu_ns = cpu_ns;
         // A delay beyond the time off the CPU belongs to what comes.
         self.delay_ns += preempted_ns;
         self.seen_ns = 0;
         self.watched_ns = 0;
-        self.choices = [NO_CHOICE; 2];
-        Some(Bill {
-            blocked: (either(blocked, preempted), watched_ns),
-            preempted: (either(preempted, blocked), preempted_ns),
-            unwatched_ns: blocked_ns - watched_ns,
-        })
+        (self.choices, self.early) = ([NO_CHOICE; 2], [NO_CHOICE; 2]);
+        Some(Bill { items, unwatched_ns: blocked_ns - watched_ns })
     }
 
     /// Switches between two traps.

@@ -101,7 +101,9 @@ mod tests {
         groups.add("a", clocks(CpuClock::TaskClock, WaitClock::Switches));
         let mut mixed = clocks(CpuClock::TaskClock, WaitClock::Switches);
         mixed.extend(clocks(CpuClock::Timer, WaitClock::Switches));
-        (0..9).for_each(|n| groups.add(&format!("b{n}"), mixed.clone()));
+        groups.add("a2", mixed);
+        assert_eq!(groups.unlike(), None);
+        (0..9).for_each(|n| groups.add(&format!("b{n}"), clocks(CpuClock::Timer, WaitClock::Switches)));
         let text = groups.unlike().unwrap();
         assert!(text.contains("b5 and 3 more: CPU time by CPU timer"), "{text}");
     }
