@@ -161,16 +161,16 @@ pub unsafe extern "C" fn end(frame: *const Frame) -> *mut u8 {
     let now_ns = clock::wall_ns();
     // SAFETY: by contract.
     let waited_ns = now_ns.saturating_sub(unsafe { (*frame).begun_ns });
-    if waited_ns < SHORTEST_NS || !start::is_on() {
-        return core::ptr::null_mut();
-    }
     // SAFETY: the calling thread's own state.
     let Some(thread) = thread_create::current().map(|t| unsafe { &mut *t }) else {
         return core::ptr::null_mut();
     };
-    thread.waited_ns += waited_ns;
+    if waited_ns >= SHORTEST_NS {
+        thread.waited_ns += waited_ns;
+    }
     // The child of a vfork has its parent's state before it and is somebody else.
-    if thread.waited_ns < LOOK_NS || !thread.is_task(raw::gettid()) {
+    if thread.waited_ns < LOOK_NS || !start::is_on() || !thread.is_task(raw::gettid()) {
+        thread.is_calling = false;
         return core::ptr::null_mut();
     }
     let waited_ns = core::mem::take(&mut thread.waited_ns);
