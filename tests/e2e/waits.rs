@@ -132,7 +132,7 @@ fn time_lost_to_a_rival_is_preempted_not_blocked() {
     }
 }
 
-/// A program that does nothing but switch: 100,000 times a second and more.
+/// A program that switches 100,000 times a second.
 #[test]
 fn a_storm_of_switches_is_slowed_little_and_counted_right() {
     let shop = Workshop::alone();
