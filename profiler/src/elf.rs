@@ -8,10 +8,13 @@ use object::elf::{self, FileHeader64, PT_INTERP};
 use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Endianness, ReadCache};
 
+/// Loaders of C libraries that the sampler does not know: Android's, uClibc's.
+const OTHER_LOADERS: [&str; 2] = ["linker64", "ld-uClibc"];
+
 /// Kind of an executable file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Loaded by glibc's loader, this architecture: can be measured.
+    /// Loaded by the loader of glibc or musl, this architecture: can be measured.
     Dynamic,
     /// No loader is asked for.
     Static,
@@ -69,7 +72,7 @@ fn of_elf(file: fs::File) -> Option<Kind> {
     Some(match interpreter {
         _ if built_by_go => Kind::Go,
         None => Kind::Static,
-        Some(loader) if loader.contains("ld-musl") => Kind::OtherLibrary(loader),
+        Some(loader) if OTHER_LOADERS.iter().any(|name| loader.contains(name)) => Kind::OtherLibrary(loader),
         Some(_) => Kind::Dynamic,
     })
 }

@@ -24,6 +24,8 @@ pub enum WaitClock {
     Switches,
     /// By timing the calls that may wait.
     Calls,
+    /// The same, and by a timer on wall-clock time.
+    Wall,
 }
 
 impl CpuClock {
@@ -42,6 +44,7 @@ impl WaitClock {
         match self {
             WaitClock::Switches => "switches",
             WaitClock::Calls => "calls",
+            WaitClock::Wall => "wall",
         }
     }
 }

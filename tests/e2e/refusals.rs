@@ -21,28 +21,17 @@ fn run(shop: &Workshop, program: &Path) -> Outcome {
     outcome(&mut falloff_run(shop.dir(), &shop.path("dir"), [program]))
 }
 
+/// A loader of that name is taken to be that library's, though here it is this system's own.
 #[test]
-fn a_static_program() {
+fn a_program_of_an_unknown_c_library() {
     let shop = Workshop::shared();
-    let program = build_with(&shop, "gcc -O2 -g -static", "work.c", "work-static");
-    refused(&run(&shop, &program), "static");
-}
-
-#[test]
-fn a_static_position_independent_program() {
-    let shop = Workshop::shared();
-    let program = build_with(&shop, "gcc -O2 -g -static-pie", "work.c", "work-static-pie");
-    refused(&run(&shop, &program), "static");
-}
-
-#[test]
-fn a_musl_program() {
-    if !tools::have(&["musl-gcc"]) {
-        return;
-    }
-    let shop = Workshop::shared();
-    let program = build_with(&shop, "musl-gcc -O2 -g", "work.c", "work-musl");
-    refused(&run(&shop, &program), "musl");
+    let link =
+        "ln -sf \"$(readelf -lW /proc/self/exe | sed -n 's/.*interpreter: \\(.*\\)]/\\1/p')\" ld-uClibc.so.0";
+    outcome(&mut bash(shop.dir(), link)).expect_code(0);
+    let loader = shop.path("ld-uClibc.so.0");
+    let compiler = format!("gcc -O2 -g -Wl,--dynamic-linker={}", loader.display());
+    let program = build_with(&shop, &compiler, "work.c", "work-uclibc");
+    refused(&run(&shop, &program), "ld-uClibc");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use serde::Deserialize;
 
 use crate::support::clocks::{Clocks, agree};
-use crate::support::{Folded, Outcome, Workshop, bash, build, outcome, tools, total};
+use crate::support::{Folded, Outcome, Workshop, bash, build, build_with, outcome, tools, total};
 
 /// What waits.c says.
 #[derive(Deserialize)]
@@ -48,8 +48,12 @@ struct Known {
 
 impl Known {
     fn new() -> Self {
+        Self::built_by("gcc -O2 -g -pthread")
+    }
+
+    fn built_by(compiler: &str) -> Self {
         let shop = Workshop::alone();
-        build(&shop, "waits");
+        build_with(&shop, compiler, "waits.c", "waits");
         fs::set_permissions(shop.dir(), fs::Permissions::from_mode(0o777)).expect("no open directory");
         let plain = said(&outcome(&mut bash(shop.dir(), "exec ./waits")).expect_code(0));
         Self { shop, plain }
@@ -57,7 +61,7 @@ impl Known {
 
     /// Runs the program under falloff with `options`, itself started through `through`.
     fn check(&self, through: &str, options: &str) {
-        let text = format!("exec {through} \"$FALLOFF\" run {options} -o run -- ./waits");
+        let text = format!("rm -rf run; exec {through} \"$FALLOFF\" run {options} -o run -- ./waits");
         let end = outcome(&mut bash(self.shop.dir(), &text)).expect_code(0);
         let waited = said(&end);
         let blocked = Folded::by_thread(&self.shop.path("run"), "blocked");
@@ -96,6 +100,27 @@ fn waits_found_by_context_switches() {
 #[test]
 fn waits_found_by_calls() {
     Known::new().check("", "--waits calls");
+}
+
+#[test]
+fn waits_found_by_a_timer() {
+    let known = Known::new();
+    known.check("", "--waits wall");
+    known.check("", "--waits wall -e time@1000");
+}
+
+/// musl describes none of its frames, so waits are found by calls without being told.
+#[test]
+fn waits_of_a_musl_program() {
+    if tools::have(&["musl-gcc"]) {
+        // musl has no headers of the kernel's of its own.
+        let headers = "dir=$(mktemp -d); for name in linux asm asm-generic; do for from in /usr/include /usr/include/*; \
+                       do [ -e $from/$name/types.h ] && ln -sfn $from/$name $dir/$name; done; done; echo $dir";
+        let headers =
+            outcome(&mut bash(&crate::support::programs(), headers)).expect_code(0).stdout.trim().to_owned();
+        Known::built_by(&format!("musl-gcc -O2 -g -pthread -isystem {headers}")).check("", "");
+        fs::remove_dir_all(headers).expect("the links are ours");
+    }
 }
 
 #[test]

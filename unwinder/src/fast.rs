@@ -93,14 +93,10 @@ impl<S: Modules, M: Memory> Walker<'_, S, M> {
                 let sp = cursor.sp.wrapping_add(cfa);
                 Ok(Cursor { pc: A::strip(link), sp, origin: Origin::Call, ..*cursor })
             }
-            Shape::Signal => {
-                let mut registers = Registers::unknown(0);
-                A::interrupted(cursor.sp, self.memory, &mut registers).ok_or(End::BadRead)?;
-                cursor_of::<A>(&registers, Origin::Signal(cursor.sp))
-            }
+            Shape::Signal => self.signal_step::<A>(cursor),
             Shape::Root => Err(Halt::End(End::Root)),
             Shape::NoCfi => {
-                let link = self.link::<A>(cursor, given)?;
+                let link = if A::LINKS { self.link::<A>(cursor, given)? } else { None };
                 let step = self.leaf::<A>(cursor, link)?;
                 let fp = step.fp.unwrap_or(cursor.fp);
                 Ok(Cursor { pc: step.pc, sp: step.sp, fp, origin: Origin::Call })
@@ -108,6 +104,14 @@ impl<S: Modules, M: Memory> Walker<'_, S, M> {
             Shape::Slow => self.slow_step::<A>(cursor, given),
             _ => Err(Halt::End(End::Unsupported)),
         }
+    }
+
+    /// A step to what a signal has interrupted. Of its own, as what follows needs registers, which take up the stack.
+    #[inline(never)]
+    fn signal_step<A: Arch>(&mut self, cursor: &Cursor) -> Result<Cursor, Halt> {
+        let mut registers = Registers::unknown(0);
+        A::interrupted(cursor.sp, self.memory, &mut registers).ok_or(End::BadRead)?;
+        cursor_of::<A>(&registers, Origin::Signal(cursor.sp))
     }
 
     /// A step by the rules themselves, with the registers that are at hand.
@@ -130,6 +134,7 @@ impl<S: Modules, M: Memory> Walker<'_, S, M> {
     }
 
     /// The link register of the frame at `cursor`, if it is known.
+    #[inline(never)]
     fn link<A: Arch>(&mut self, cursor: &Cursor, given: &Registers) -> Result<Option<u64>, End> {
         let mut registers = Registers::unknown(0);
         self.registers::<A>(cursor, given, &mut registers)?;

@@ -137,16 +137,16 @@ fn evidence<A: Arch, S: Modules, M: Memory>(
     modules: &S,
     memory: &mut M,
 ) -> Evidence {
-    let module = modules.find(address.wrapping_sub(1));
+    let module = modules.known(address.wrapping_sub(1));
     let call = match &module {
         Some(module) => A::call_before(&module.code, address),
-        None => generated_call::<A, M>(address, memory),
+        None => unknown_call::<A, M>(address, memory),
     };
-    let id = |address| modules.find(address).map(|module| module.id);
-    match (call.direct, module) {
-        (Some(target), _) if reach.contains(&target) && id(target) == id(reach.end - 1) => Evidence::Target,
+    let id = |address| modules.known(address).map(|module| module.id);
+    match call.direct {
+        Some(target) if reach.contains(&target) && id(target) == id(reach.end - 1) => Evidence::Target,
         // The entry of a linkage table is as good as an indirect call: it may lead anywhere.
-        (Some(target), Some(module)) if is_stub::<A>(&module, target) => Evidence::Indirect,
+        Some(target) if is_stub::<A, M>(module.as_ref(), target, memory) => Evidence::Indirect,
         _ if call.indirect => Evidence::Indirect,
         _ => Evidence::None,
     }
@@ -154,17 +154,17 @@ fn evidence<A: Arch, S: Modules, M: Memory>(
 
 /// Whether a word of the stack can be a return address.
 fn may_be_return<A: Arch, S: Modules, M: Memory>(word: u64, modules: &S, memory: &mut M) -> bool {
-    let call = match modules.find(word.wrapping_sub(1)) {
+    let call = match modules.known(word.wrapping_sub(1)) {
         // Code that must not be read may hold a call anywhere.
         Some(module) if module.code.bytes().is_empty() => return true,
         Some(module) => A::call_before(&module.code, word),
-        None => generated_call::<A, M>(word, memory),
+        None => unknown_call::<A, M>(word, memory),
     };
     call != Call::default()
 }
 
-/// The call before an address that belongs to no module.
-fn generated_call<A: Arch, M: Memory>(address: u64, memory: &mut M) -> Call {
+/// The call before an address that belongs to no module that is known.
+fn unknown_call<A: Arch, M: Memory>(address: u64, memory: &mut M) -> Call {
     code_before(address, memory)
         .map_or_else(Call::default, |(start, bytes)| A::call_before(&Section::new(start, &bytes), address))
 }
@@ -178,8 +178,15 @@ fn code_before<M: Memory>(address: u64, memory: &mut M) -> Option<(u64, [u8; 8])
     Some((start, (low | high).to_le_bytes()))
 }
 
-fn is_stub<A: Arch>(module: &Module<'_>, target: u64) -> bool {
-    module.contains(target) && A::is_jump_stub(&module.code, target)
+/// Whether the code at the target of a call, in the caller's module if that is known, is an entry of a linkage table.
+fn is_stub<A: Arch, M: Memory>(module: Option<&Module<'_>>, target: u64, memory: &mut M) -> bool {
+    match module {
+        Some(module) => module.contains(target) && A::is_jump_stub(&module.code, target),
+        None => target
+            .checked_add(8)
+            .and_then(|end| code_before(end, memory))
+            .is_some_and(|(start, bytes)| A::is_jump_stub(&Section::new(start, &bytes), target)),
+    }
 }
 
 /// The addresses that a call into the function at `pc` can have had as target: those closely before it that no

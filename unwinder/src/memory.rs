@@ -11,6 +11,12 @@
 pub trait Memory {
     /// The word at `address`, or `None` if it must not be read.
     fn read(&mut self, address: u64) -> Option<u64>;
+
+    /// Whether a frame with this stack pointer lies where only the code that starts the program or the thread can: a
+    /// walk that cannot go on there, for want of a description, has reached its root.
+    fn is_start(&self, _sp: u64) -> bool {
+        false
+    }
 }
 
 /// A copy of a stretch of stack, lowest address first.

@@ -8,6 +8,11 @@ use crate::module::Module;
 pub trait Modules {
     /// The module that `pc` belongs to.
     fn find(&self, pc: u64) -> Option<Module<'_>>;
+
+    /// The same for a word that may be no address at all: not worth a search of its own.
+    fn known(&self, word: u64) -> Option<Module<'_>> {
+        self.find(word)
+    }
 }
 
 /// Modules sorted by address.

@@ -168,7 +168,7 @@ impl<'w, S: Modules, M: Memory> Walker<'w, S, M> {
     ) -> Result<leaf::LeafStep, End> {
         let step = leaf::step::<A, S, M>(cursor, link, self.modules, self.memory);
         let without = if self.module.is_some() { End::NoCfi } else { End::NoModule };
-        let step = step.ok_or(without)?;
+        let step = step.ok_or(if self.memory.is_start(cursor.sp) { End::Root } else { without })?;
         self.to_prove = if step.proved { None } else { Some(without) };
         Ok(step)
     }

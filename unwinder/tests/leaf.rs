@@ -4,7 +4,8 @@ mod support;
 
 use support::table::{self, CODE, FRAMES, HEADER, eh_frame, function};
 use unwinder::{
-    Aarch64, Arch, Cache, End, Frame, Module, ModuleList, Registers, Section, StackCopy, Tables, X86_64, walk,
+    Aarch64, Arch, Cache, End, Frame, Memory, Module, ModuleList, Registers, Section, StackCopy, Tables,
+    X86_64, walk,
 };
 
 const SP: u64 = 0x7000_0000;
@@ -259,4 +260,39 @@ fn aarch64_signal_frame() {
         (vec![0x10, GAP - 1, 0x210, 0x10f], End::Root),
         "the interrupted leaf returns by its link register"
     );
+}
+
+/// A stack on which the frames of start-up code lie at an address and above.
+struct Started<'a> {
+    words: StackCopy<'a>,
+    start: u64,
+}
+
+impl Memory for Started<'_> {
+    fn read(&mut self, address: u64) -> Option<u64> {
+        self.words.read(address)
+    }
+
+    fn is_start(&self, sp: u64) -> bool {
+        sp >= self.start
+    }
+}
+
+/// Code without description that starts the thread has no caller that could be missed; the same code further in has.
+#[test]
+fn start_of_a_thread() {
+    let program = Program::new(&[]);
+    let modules = [program.module()];
+    let list = ModuleList::new(&modules).unwrap();
+    let walk = |start| {
+        let cache = support::cache_memory();
+        let mut frames = [Frame::default(); 8];
+        let mut memory = Started { words: StackCopy::new(SP, &[0, CODE + GAP + 0x40]), start };
+        let given = registers(CODE + 0x10, 0);
+        let walk =
+            walk::<X86_64, _, _>(&given, &list, &Cache::new(&cache).unwrap(), &mut memory, &mut frames);
+        (walk.depth, walk.end)
+    };
+    assert_eq!(walk(SP + 16), (2, End::Root));
+    assert_eq!(walk(SP + 24), (2, End::NoCfi));
 }

@@ -38,6 +38,8 @@ pub enum WaitClockName {
     Switches,
     /// The C library's calls that may wait
     Calls,
+    /// The same and a wall-clock timer; raw system calls may be interrupted, see docs/events.md
+    Wall,
 }
 
 impl MeasureArgs {
@@ -59,6 +61,7 @@ impl MeasureArgs {
             waits: self.waits.map(|name| match name {
                 WaitClockName::Switches => WaitClock::Switches,
                 WaitClockName::Calls => WaitClock::Calls,
+                WaitClockName::Wall => WaitClock::Wall,
             }),
             only: self.only.iter().filter(|name| !name.is_empty()).cloned().collect(),
         })

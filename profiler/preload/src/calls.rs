@@ -46,9 +46,10 @@ pub struct Begun {
 
 macro_rules! calls {
     ($($name:ident $(@ $version:literal)? $(via $filter:path)?),* $(,)?) => {
+        /// One of them.
         #[expect(non_camel_case_types, reason = "the names of the functions")]
         #[derive(Clone, Copy)]
-        enum Call { $($name),* }
+        pub enum Call { $($name),* }
 
         /// Number of watched calls.
         const COUNT: usize = [$(Call::$name),*].len();
@@ -85,7 +86,8 @@ calls! {
     fdatasync, sync, syncfs, msync, flock, lockf, msgrcv, msgsnd, semop, semtimedop, tcdrain,
     fread, fgets, getline, getdelim, fflush,
     pread64, pwrite64, preadv, pwritev, sendfile64, lockf64, fcntl64, preadv64, pwritev64, copy_file_range,
-    sync_file_range, __read_chk, __poll_chk, __ppoll_chk, epoll_pwait2,
+    sync_file_range, epoll_pwait2, __read_chk, __pread_chk, __pread64_chk, __recv_chk, __recvfrom_chk, __poll_chk, __ppoll_chk,
+    __fread_chk, __fgets_chk,
     thrd_sleep, thrd_join, mtx_lock, mtx_timedlock, cnd_wait, cnd_timedwait,
     pthread_cond_clockwait, pthread_mutex_clocklock, sem_clockwait, pthread_timedjoin_np, pthread_clockjoin_np,
     mq_receive, mq_timedreceive, mq_send, mq_timedsend, aio_suspend,
@@ -129,11 +131,16 @@ fn take_mutex(mutex: *mut c_void) -> Option<extern "C" fn() -> c_int> {
     }
 }
 
+/// The function behind a name; before start-up, one that fails.
+pub fn real(index: usize) -> *mut c_void {
+    let function = REAL.get(index).map_or(core::ptr::null_mut(), |f| f.load(Ordering::Acquire));
+    if function.is_null() { missing as *mut c_void } else { function }
+}
+
 /// Begins a call of which the entry does not know that it needs no watching. `argument`: the first of the call's.
 pub extern "C" fn begin(index: usize, argument: *mut c_void) -> Begun {
     start::ensure();
-    let function = REAL.get(index).map_or(core::ptr::null_mut(), |f| f.load(Ordering::Acquire));
-    let function = if function.is_null() { missing as *mut c_void } else { function };
+    let function = real(index);
     let unwatched = Begun { begun_ns: 0, function };
     if !WATCHING.load(Ordering::Relaxed) || !start::is_on() {
         return unwatched;
@@ -149,6 +156,7 @@ pub extern "C" fn begin(index: usize, argument: *mut c_void) -> Begun {
         return Begun { begun_ns: 0, function: taken as *mut c_void };
     }
     thread.is_calling = true;
+    thread.retry.begin();
     Begun { begun_ns: clock::wall_ns(), function }
 }
 

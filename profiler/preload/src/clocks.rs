@@ -5,7 +5,7 @@ use falloff_format::records::{CpuClock, WaitClock};
 
 use crate::perf::{self, Event, Record, Request};
 use crate::plan::{self, Plan};
-use crate::{identity, raw, signals};
+use crate::{identity, raw, retry, signals};
 
 /// No timer.
 const NO_TIMER: i32 = -1;
@@ -17,19 +17,24 @@ pub enum Source {
     Cpu,
     /// A switch away from the thread.
     Switch,
+    /// Wall-clock time.
+    Wall,
     /// A performance event.
     Event(usize),
 }
 
 /// Low bits of a thread's address that are free for a source.
 pub const SOURCE_MASK: u64 = 15;
+const FIRST_EVENT: u64 = 3;
+const _: () = assert!(FIRST_EVENT + EVENTS_MAX as u64 <= SOURCE_MASK + 1);
 
 impl Source {
     fn number(self) -> u64 {
         match self {
             Source::Cpu => 0,
             Source::Switch => 1,
-            Source::Event(index) => 2 + index as u64,
+            Source::Wall => 2,
+            Source::Event(index) => FIRST_EVENT + index as u64,
         }
     }
 
@@ -38,7 +43,8 @@ impl Source {
         match data & SOURCE_MASK {
             0 => Source::Cpu,
             1 => Source::Switch,
-            number => Source::Event(number as usize - 2),
+            2 => Source::Wall,
+            number => Source::Event((number - FIRST_EVENT) as usize),
         }
     }
 }
@@ -46,6 +52,7 @@ impl Source {
 /// The clocks and events of one thread.
 pub struct Clocks {
     timer: i32,
+    wall_timer: i32,
     cpu: Event,
     switches: Event,
     events: [(Event, u64); EVENTS_MAX],
@@ -59,6 +66,7 @@ impl Clocks {
     /// None.
     pub const NONE: Clocks = Clocks {
         timer: NO_TIMER,
+        wall_timer: NO_TIMER,
         cpu: Event::NONE,
         switches: Event::NONE,
         events: [const { (Event::NONE, 0) }; EVENTS_MAX],
@@ -76,6 +84,7 @@ impl Clocks {
             WaitClock::Switches if signals::traps_are_ours() && self.arm_switches(state, 1) => {
                 WaitClock::Switches
             }
+            WaitClock::Wall if self.arm_wall(state, tid, period_ns) => WaitClock::Wall,
             WaitClock::None => WaitClock::None,
             _ => WaitClock::Calls,
         };
@@ -97,20 +106,14 @@ impl Clocks {
                 return if user_only { CpuClock::TaskClockUser } else { CpuClock::TaskClock };
             }
         }
-        // A first expiry anywhere in the period, so that equal threads are not sampled in step.
-        let seed =
-            (raw::clock_ns(libc::CLOCK_MONOTONIC) ^ u64::from(tid) << 20).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let first_ns = 1 + ((u128::from(seed) * u128::from(period_ns)) >> 64) as u64;
-        let timer = raw::timer_create(signals::SAMPLE, tid, state).and_then(|id| {
-            raw::timer_start(id, first_ns, period_ns).map(|()| id).inspect_err(|_| raw::timer_delete(id))
-        });
-        match timer {
-            Ok(id) => {
-                self.timer = id;
-                CpuClock::Timer
-            }
-            Err(_) => CpuClock::None,
-        }
+        self.timer = start_timer(libc::CLOCK_THREAD_CPUTIME_ID, state, Source::Cpu, tid, period_ns);
+        if self.timer == NO_TIMER { CpuClock::None } else { CpuClock::Timer }
+    }
+
+    fn arm_wall(&mut self, state: *mut u8, tid: u32, period_ns: u64) -> bool {
+        retry::begin();
+        self.wall_timer = start_timer(libc::CLOCK_MONOTONIC, state, Source::Wall, tid, period_ns);
+        self.wall_timer != NO_TIMER
     }
 
     /// Has each `period`th switch trapped from now on; the event cannot be changed, so it is replaced.
@@ -149,9 +152,11 @@ impl Clocks {
 
     /// Ends everything; signals that are already on their way may still come.
     pub fn disarm(&mut self) {
-        if self.timer != NO_TIMER {
-            raw::timer_delete(self.timer);
-            self.timer = NO_TIMER;
+        for timer in [&mut self.timer, &mut self.wall_timer] {
+            if *timer != NO_TIMER {
+                raw::timer_delete(*timer);
+                *timer = NO_TIMER;
+            }
         }
         self.cpu.close();
         self.switches.close();
@@ -160,11 +165,24 @@ impl Clocks {
 
     /// Forgets everything, in the child of a fork, which has neither timers nor events.
     pub fn forget(&mut self) {
-        self.timer = NO_TIMER;
+        (self.timer, self.wall_timer) = (NO_TIMER, NO_TIMER);
         self.cpu.forget();
         self.switches.forget();
         self.events.iter_mut().for_each(|(event, _)| event.forget());
     }
+}
+
+/// A timer that signals each period of a clock, [`NO_TIMER`] if there can be none. It begins anywhere in the period, so that
+/// equal threads are not sampled in step.
+fn start_timer(clock: libc::clockid_t, state: *mut u8, source: Source, tid: u32, period_ns: u64) -> i32 {
+    let seed =
+        (raw::clock_ns(libc::CLOCK_MONOTONIC) ^ u64::from(tid) << 20).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let first_ns = 1 + ((u128::from(seed) * u128::from(period_ns)) >> 64) as u64;
+    let value = (state as u64 | source.number()) as *mut u8;
+    let timer = raw::timer_create(clock, signals::SAMPLE, tid, value).and_then(|id| {
+        raw::timer_start(id, first_ns, period_ns).map(|()| id).inspect_err(|_| raw::timer_delete(id))
+    });
+    timer.unwrap_or(NO_TIMER)
 }
 
 fn software(config: u64, period: u64, records: bool) -> Request {

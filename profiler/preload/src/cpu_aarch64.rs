@@ -70,6 +70,14 @@ pub fn registers_at(pc: u64, sp: u64) -> Registers {
     Registers::aarch64(pc, general)
 }
 
+/// Words from the start of what [`watch`] leaves on the stack to each argument.
+pub const ARGUMENTS: [usize; 6] = [2, 3, 4, 5, 6, 7];
+
+/// What an interrupted system call has answered.
+pub fn system_call_result(context: &libc::ucontext_t) -> i64 {
+    context.uc_mcontext.regs[0] as i64
+}
+
 /// Where an interrupted thread goes on.
 pub fn interrupted_pc(context: &libc::ucontext_t) -> u64 {
     context.uc_mcontext.pc
@@ -93,6 +101,7 @@ pub unsafe extern "C" fn thread_entry(thread: *mut c_void) -> *mut c_void {
         ".cfi_def_cfa_offset 16",
         ".cfi_offset 29, -16",
         ".cfi_offset 30, -8",
+        "add x1, sp, 16",
         "bl {begin}",
         "ldp x29, x30, [sp], 16",
         ".cfi_restore 30",
@@ -225,6 +234,7 @@ pub unsafe extern "C" fn watch() {
         "bl {begin}",
         "str x0, [x29, -104]",
         "mov x9, x1",
+        "6:",
         "ldp x0, x1, [x29, -88]",
         "ldp x2, x3, [x29, -72]",
         "ldp x4, x5, [x29, -56]",
@@ -233,6 +243,10 @@ pub unsafe extern "C" fn watch() {
         "ldr x9, [x29, -104]",
         "cbz x9, 2f",
         "str x0, [x29, -8]",
+        "adrp x9, {retrying}",
+        "ldrb w9, [x9, :lo12:{retrying}]",
+        "cbnz w9, 4f",
+        "5:",
         "stp x19, x20, [x29, -88]",
         "stp x21, x22, [x29, -72]",
         "stp x23, x24, [x29, -56]",
@@ -252,11 +266,22 @@ pub unsafe extern "C" fn watch() {
         "2:",
         "mov sp, x29",
         "ldp x29, x30, [sp], 16",
+        ".cfi_remember_state",
         ".cfi_restore 30",
         ".cfi_restore 29",
         ".cfi_def_cfa sp, 0",
         "ret",
+        ".cfi_restore_state",
+        "4:",
+        "mov x1, x0",
+        "sub x0, x29, 104",
+        "bl {again}",
+        "mov x9, x0",
+        "cbnz x9, 6b",
+        "b 5b",
         ".cfi_endproc",
+        again = sym crate::retry::again,
+        retrying = sym crate::retry::RETRYING,
         begin = sym crate::calls::begin,
         end = sym crate::calls::end,
         sample = sym crate::calls::sample,

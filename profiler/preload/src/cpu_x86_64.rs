@@ -107,6 +107,7 @@ pub unsafe extern "C" fn thread_entry(thread: *mut c_void) -> *mut c_void {
         ".cfi_startproc",
         "sub rsp, 8",
         ".cfi_adjust_cfa_offset 8",
+        "lea rsi, [rsp + 16]",
         "call {begin}",
         "add rsp, 8",
         ".cfi_adjust_cfa_offset -8",
@@ -162,6 +163,14 @@ pub fn ends_in_system_call(code: &[u8]) -> bool {
 
 /// Bytes of a system call instruction.
 pub const SYSTEM_CALL_LENGTH: u64 = 2;
+
+/// Words from the start of what [`watch`] leaves on the stack to each argument.
+pub const ARGUMENTS: [usize; 6] = [7, 6, 5, 4, 3, 2];
+
+/// What an interrupted system call has answered.
+pub fn system_call_result(context: &libc::ucontext_t) -> i64 {
+    context.uc_mcontext.gregs[libc::REG_RAX as usize]
+}
 
 /// Registers that [`watch`] keeps of a caller: r15, r14, r13, r12, rbx.
 pub const SAVED: usize = 5;
@@ -234,6 +243,7 @@ pub unsafe extern "C" fn watch() {
         "call {begin}",
         "mov [rbp - 64], rax",
         "mov r11, rdx",
+        "6:",
         "mov rdi, [rbp - 8]",
         "mov rsi, [rbp - 16]",
         "mov rdx, [rbp - 24]",
@@ -247,6 +257,9 @@ pub unsafe extern "C" fn watch() {
         "add rsp, 16",
         "cmp qword ptr [rbp - 64], 0",
         "je 2f",
+        "cmp byte ptr [rip + {retrying}], 0",
+        "jne 4f",
+        "5:",
         "mov [rbp - 8], rax",
         "mov [rbp - 16], rbx",
         "mov [rbp - 24], r12",
@@ -268,9 +281,25 @@ pub unsafe extern "C" fn watch() {
         "2:",
         "mov rsp, rbp",
         "pop rbp",
+        ".cfi_remember_state",
         ".cfi_def_cfa rsp, 8",
         "ret",
+        ".cfi_restore_state",
+        "4:",
+        "push rax",
+        "push rax",
+        "lea rdi, [rbp - 64]",
+        "mov rsi, rax",
+        "call {again}",
+        "mov r11, rax",
+        "pop rax",
+        "pop rax",
+        "test r11, r11",
+        "jz 5b",
+        "jmp 6b",
         ".cfi_endproc",
+        again = sym crate::retry::again,
+        retrying = sym crate::retry::RETRYING,
         begin = sym crate::calls::begin,
         end = sym crate::calls::end,
         sample = sym crate::calls::sample,

@@ -33,13 +33,18 @@ impl FrameIndex {
     }
 }
 
+/// Indexes of one object: of `.eh_frame`, if no header leads to it, and of `.debug_frame`.
+pub type FrameIndices = [Option<FrameIndex>; 2];
+
 /// Indexes what `object`, loaded from `path`, has beside a `.eh_frame_hdr`. Not in handlers.
-pub fn build(path: &CStr, object: &Object) -> Option<FrameIndex> {
-    let fd = raw::open(path, libc::O_RDONLY, 0).ok()?;
-    let found = sections(fd).and_then(|sections| {
-        let debug_frame = || build_from_file(fd, sections.debug_frame?, object);
-        let eh_frame = || build_from_memory(sections.eh_frame?, object);
-        debug_frame().or_else(|| if object.has_header { None } else { eh_frame() })
+pub fn build(path: &CStr, object: &Object) -> FrameIndices {
+    let Ok(fd) = raw::open(path, libc::O_RDONLY, 0) else { return [None; 2] };
+    let found = sections(fd).map_or([None; 2], |sections| {
+        let eh_frame = sections.eh_frame.filter(|_| !object.has_header);
+        [
+            eh_frame.and_then(|section| build_from(fd, section, Format::EhFrame, object)),
+            sections.debug_frame.and_then(|section| build_from(fd, section, Format::DebugFrame, object)),
+        ]
     });
     raw::close(fd);
     found
@@ -91,23 +96,20 @@ fn look_for_sections(fd: i32, buffer: &mut [u8]) -> Option<Sections> {
     Some(Sections { debug_frame: named(b".debug_frame\0"), eh_frame: named(b".eh_frame\0") })
 }
 
-/// Maps the section from the file; its addresses are those of the file, so the load bias is added.
-fn build_from_file(fd: i32, section: libc::Elf64_Shdr, object: &Object) -> Option<FrameIndex> {
+/// Maps the section from the file, so that it outlives the object. Addresses in `.debug_frame` are those of the file, so the
+/// load bias is added; those in `.eh_frame` are relative to where the loader has put the section.
+fn build_from(fd: i32, section: libc::Elf64_Shdr, format: Format, object: &Object) -> Option<FrameIndex> {
     let lead = section.sh_offset % PAGE;
     let length = usize::try_from(section.sh_size.checked_add(lead)?).ok().filter(|n| *n > lead as usize)?;
     let mapped = raw::map_file(fd, section.sh_offset - lead, length)?;
     // SAFETY: mapped for good; a file that shrinks while its program runs breaks the program itself as well.
-    let section = unsafe { Section::from_mapped(mapped as u64 + lead, length - lead as usize) };
-    index_of(section, Format::DebugFrame, object.bias)
-}
-
-/// Uses the section where the loader has put it.
-fn build_from_memory(section: libc::Elf64_Shdr, object: &Object) -> Option<FrameIndex> {
-    let start = object.bias.wrapping_add(section.sh_addr);
-    let inside = object.module.start <= start && start.checked_add(section.sh_size)? <= object.module.end;
-    // SAFETY: `.eh_frame` is an allocated section inside the object's mapped range.
-    let section = inside.then(|| unsafe { Section::from_mapped(start, section.sh_size as usize) })?;
-    index_of(section, Format::EhFrame, 0)
+    let found = unsafe { Section::from_mapped(mapped as u64 + lead, length - lead as usize) };
+    match format {
+        Format::DebugFrame => index_of(found, format, object.bias),
+        Format::EhFrame => {
+            index_of(Section::new(object.bias.wrapping_add(section.sh_addr), found.bytes()), format, 0)
+        }
+    }
 }
 
 fn index_of(section: Section<'static>, format: Format, bias: u64) -> Option<FrameIndex> {

@@ -12,7 +12,7 @@ use crate::path::{Place, node_of};
 use crate::plan::Class;
 use crate::thread::Thread;
 use crate::waits::{Kind, Pace};
-use crate::{clock, cpu, file, identity, modules, perf, process, raw, signals, start, states};
+use crate::{clock, cpu, file, identity, modules, perf, process, raw, retry, signals, start, states};
 
 /// What the kernel says of a signal of ours.
 #[repr(C)]
@@ -30,13 +30,12 @@ struct Info {
 impl Info {
     /// The thread that a signal of ours names, and what it is about; `None` if the signal is somebody else's.
     fn sender(&self) -> Option<(*mut Thread, Source)> {
-        let (state, source) = match (self.signal, self.code) {
-            (signals::SAMPLE, libc::SI_TIMER) => (self.data, Source::Cpu),
-            (libc::SIGTRAP, perf::TRAP_PERF) => (self.data & !SOURCE_MASK, Source::of(self.data)),
+        match (self.signal, self.code) {
+            (signals::SAMPLE, libc::SI_TIMER) | (libc::SIGTRAP, perf::TRAP_PERF) => {}
             _ => return None,
-        };
-        let state = state as *mut c_void;
-        states::is_state(state).then(|| (state.cast(), source))
+        }
+        let state = (self.data & !SOURCE_MASK) as *mut c_void;
+        states::is_state(state).then(|| (state.cast(), Source::of(self.data)))
     }
 }
 
@@ -67,9 +66,13 @@ pub extern "C" fn on_sample(info: *mut libc::siginfo_t, context: *mut c_void) {
     if !start::is_on() || !file::is_open() && !process::open_in_child(thread) {
         return;
     }
+    if thread.clocks.wait_clock == WaitClock::Wall {
+        thread.retry.is_due |= retry::interrupted_by_us(context, gave_up(context));
+    }
     match source {
         Source::Cpu => on_cpu(thread, info, context, begin_ns),
         Source::Switch => on_switch(thread, context, begin_ns),
+        Source::Wall => on_wall(thread, context, begin_ns),
         Source::Event(index) => on_event(thread, context, index),
     }
     thread.update(|r| r.handler_ns += clock::wall_ns() - begin_ns);
@@ -101,7 +104,7 @@ fn on_cpu(thread: &mut Thread, info: &Info, context: &libc::ucontext_t, wall_ns:
     });
     match thread.clocks.wait_clock {
         // What was off the CPU outside the calls that are watched has been preempted, or waited unseen.
-        WaitClock::Calls if !thread.is_calling => {
+        WaitClock::Calls | WaitClock::Wall if !thread.is_calling => {
             let unseen_ns = thread.waits.unseen_ns(wall_ns, cpu_ns);
             if unseen_ns > 0 && thread.waits.look(Kind::Preempted, unseen_ns, wall_ns, cpu_ns) {
                 choose(thread, Kind::Preempted, &Place::interrupted(context));
@@ -139,12 +142,30 @@ fn on_switch(thread: &mut Thread, context: &libc::ucontext_t, wall_ns: u64) {
     keep_pace(thread, pace);
 }
 
+/// Wall time has passed. A thread that is in a system call, or at one that begins again, waits there; the time of one that
+/// runs belongs to other clocks.
+fn on_wall(thread: &mut Thread, context: &libc::ucontext_t, wall_ns: u64) {
+    let pc = cpu::interrupted_pc(context);
+    if !ends_in_system_call(pc) && !ends_in_system_call(pc.wrapping_add(cpu::SYSTEM_CALL_LENGTH)) {
+        return;
+    }
+    let cpu_ns = raw::thread_cpu_ns();
+    let unseen_ns = thread.waits.unseen_ns(wall_ns, cpu_ns);
+    if unseen_ns > 0 && thread.waits.look(Kind::Blocked, unseen_ns, wall_ns, cpu_ns) {
+        choose(thread, Kind::Blocked, &Place::interrupted(context));
+    }
+    settle_if_due(thread, wall_ns, cpu_ns);
+}
+
 /// Whether the thread goes on after a system call: then it has given the CPU up there, else it was taken from it.
 fn gave_up(context: &libc::ucontext_t) -> bool {
-    let pc = cpu::interrupted_pc(context);
-    let code = modules::view()
-        .and_then(|v| v.code_before(pc, cpu::SYSTEM_CALL_LENGTH).map(cpu::ends_in_system_call));
-    code.unwrap_or(false)
+    ends_in_system_call(cpu::interrupted_pc(context))
+}
+
+/// Whether the instruction before `end` is a system call.
+fn ends_in_system_call(end: u64) -> bool {
+    modules::view()
+        .is_some_and(|v| v.code_before(end, cpu::SYSTEM_CALL_LENGTH).is_some_and(cpu::ends_in_system_call))
 }
 
 #[inline(never)]

@@ -38,6 +38,7 @@ mod raw;
 mod real;
 mod records;
 mod registry;
+mod retry;
 mod signals;
 mod start;
 mod states;

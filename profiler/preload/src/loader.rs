@@ -63,10 +63,13 @@ fn ask(find_object: real::FindObject, pc: u64) -> Option<(Object, *const c_char)
     Some((object, map.name))
 }
 
-/// Older ones keep a list for debuggers. It changes in dlclose, which waits for handlers (`dl`), and in loads,
+/// Older ones, and musl, keep a list for debuggers. It changes in dlclose, which waits for handlers (`dl`), and in loads,
 /// which add to its end.
 fn search(pc: u64) -> Option<(Object, *const c_char)> {
-    let list = real::get()?.debug? as *const DebugList;
+    let list = real::get()?.debug_list() as *const DebugList;
+    if list.is_null() {
+        return None;
+    }
     // SAFETY: the loader's own structure, there for the life of the process; others may be changing it.
     let (state, mut at) =
         unsafe { ((&raw const (*list).state).read_volatile(), (&raw const (*list).first).read_volatile()) };

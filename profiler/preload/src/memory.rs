@@ -22,17 +22,20 @@ pub struct Stack {
     high: usize,
     /// No lower address is ever part of it.
     floor: usize,
+    /// Where the frames of the code that starts the thread begin.
+    start: usize,
 }
 
 impl Stack {
     /// Nothing known: every read is one that may fail.
-    pub const NONE: Stack = Stack { low: 0, high: 0, floor: 0 };
+    pub const NONE: Stack = Stack { low: 0, high: 0, floor: 0, start: usize::MAX };
 
-    /// The stack that the caller runs on, which ends at `high` and is at most `size` bytes.
-    pub fn current(here: usize, high: usize, size: usize) -> Stack {
+    /// The stack that the caller runs on, which ends at `high` and is at most `size` bytes. No frame of the program's own
+    /// code lies at `start` or higher.
+    pub fn current(here: usize, start: usize, high: usize, size: usize) -> Stack {
         let low = here / PAGE * PAGE;
         if here < high && high - here <= size {
-            Stack { low, high, floor: high.saturating_sub(size) }
+            Stack { low, high, floor: high.saturating_sub(size), start }
         } else {
             Stack::NONE
         }
@@ -119,5 +122,9 @@ impl Memory for Stacks<'_> {
             return Some(unsafe { (address as *const u64).read_volatile() });
         }
         if address.is_multiple_of(8) { self.copies.read(address) } else { None }
+    }
+
+    fn is_start(&self, sp: u64) -> bool {
+        (self.own.start..self.own.high).contains(&(sp as usize))
     }
 }

@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use falloff_format::records::{MODULE_EXECUTABLE, MODULE_LOADER, MODULE_SAMPLER, MODULE_VDSO};
 use unwinder::CACHE_LENGTH;
 
-use crate::frame_index::{self, FrameIndex};
+use crate::frame_index::{self, FrameIndices};
 use crate::object::Object;
 use crate::registry::Registry;
 use crate::signals::Hold;
@@ -36,7 +36,7 @@ pub struct Entry {
     index: u16,
     /// There since start-up: it is never unloaded.
     permanent: bool,
-    frames: Option<FrameIndex>,
+    frames: FrameIndices,
     /// Of a module that is not permanent.
     copy: Option<TableCopy>,
     /// Where its path stands; the loader's own text, valid while the object is loaded.
@@ -171,7 +171,7 @@ unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _: usize, data: *mut
         && collected.len < OBJECTS_MAX
     {
         let entry =
-            Entry { object, index: 0, permanent: false, frames: None, copy: None, name: info.dlpi_name };
+            Entry { object, index: 0, permanent: false, frames: [None; 2], copy: None, name: info.dlpi_name };
         // SAFETY: room for OBJECTS_MAX.
         unsafe { collected.entries.add(collected.len).write(entry) };
         collected.len += 1;

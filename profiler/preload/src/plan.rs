@@ -5,6 +5,7 @@ use falloff_format::records::{Unit, WaitClock};
 
 use crate::options::Environment;
 use crate::perf::Request;
+use crate::real::{self, Real};
 use crate::sync::SetOnce;
 use crate::text::{Text, decimal};
 
@@ -105,7 +106,11 @@ impl Plan {
         let waits = match environment.get(WAITS) {
             _ if !has(b"waits") => WaitClock::None,
             Some(b"calls") => WaitClock::Calls,
-            _ => WaitClock::Switches,
+            Some(b"wall") => WaitClock::Wall,
+            Some(_) => WaitClock::Switches,
+            // Where the C library does not describe its frames, a path that ends in one of its calls cannot be followed.
+            None if real::get().is_some_and(Real::describes_frames) => WaitClock::Switches,
+            None => WaitClock::Calls,
         };
         let cpu_by_perf = match environment.get(CPU_CLOCK) {
             Some(b"timer") => false,

@@ -23,9 +23,13 @@ static ENDING: Lock<()> = Lock::new(());
 
 /// Registers what runs around a fork.
 pub fn watch_forks() {
-    if let Some(register) = real::get().and_then(|r| r.register_atfork) {
+    let Some(real) = real::get() else { return };
+    if let Some(register) = real.register_atfork {
         // SAFETY: functions of this library, which is never unloaded.
         unsafe { register(Some(before), Some(in_parent), Some(in_child), core::ptr::null_mut()) };
+    } else if let Some(register) = real.atfork {
+        // SAFETY: as above.
+        unsafe { register(Some(before), Some(in_parent), Some(in_child)) };
     }
 }
 

@@ -221,6 +221,29 @@ pub fn mask_signals(how: c_int, set: u64) -> u64 {
     before
 }
 
+/// Signals that wait to be delivered to the calling thread, a bit for each; of those that it does not block, none.
+pub fn pending_signals() -> u64 {
+    let mut pending = 0u64;
+    let _ = call!(libc::SYS_rt_sigpending, &raw mut pending, SIGSET_LEN);
+    pending
+}
+
+/// The time limit of a socket for reading, or else writing; `None` if it is no socket.
+pub fn socket_limit(fd: c_int, reads: bool) -> Option<libc::timeval> {
+    let option = if reads { libc::SO_RCVTIMEO } else { libc::SO_SNDTIMEO };
+    let mut limit = libc::timeval { tv_sec: 0, tv_usec: 0 };
+    let mut length = size_of::<libc::timeval>();
+    call!(libc::SYS_getsockopt, fd, libc::SOL_SOCKET, option, &raw mut limit, &raw mut length).ok()?;
+    Some(limit)
+}
+
+/// Waits until a descriptor is ready, for a time; gives 0 if it is not.
+pub fn wait_for(fd: c_int, events: i16, ns: u64) -> Result<usize, Errno> {
+    let mut ready = libc::pollfd { fd, events, revents: 0 };
+    let limit = libc::timespec { tv_sec: (ns / 1_000_000_000) as _, tv_nsec: (ns % 1_000_000_000) as _ };
+    call!(libc::SYS_ppoll, &raw mut ready, 1, &raw const limit, 0, SIGSET_LEN)
+}
+
 /// Lets a signal end this process as soon as it is not blocked any more: the default action, and the signal again.
 pub fn die_by(signal: c_int) {
     // The kernel's structure: handler, flags, restorer, mask; all zero is the default action.
@@ -241,11 +264,11 @@ struct SignalEvent {
 
 const _: () = assert!(size_of::<SignalEvent>() == 64);
 
-/// A timer on the calling thread's CPU clock that sends `signal` with `value` to it.
-pub fn timer_create(signal: c_int, tid: u32, value: *mut u8) -> Result<i32, Errno> {
+/// A timer on a clock, such as the calling thread's CPU clock, that sends `signal` with `value` to a thread.
+pub fn timer_create(clock: libc::clockid_t, signal: c_int, tid: u32, value: *mut u8) -> Result<i32, Errno> {
     let event = SignalEvent { value, signal, notify: libc::SIGEV_THREAD_ID, tid: tid as c_int, pad: [0; 11] };
     let mut id = 0i32;
-    call!(libc::SYS_timer_create, libc::CLOCK_THREAD_CPUTIME_ID, &raw const event, &raw mut id)?;
+    call!(libc::SYS_timer_create, clock, &raw const event, &raw mut id)?;
     Ok(id)
 }
 

@@ -87,10 +87,35 @@ table! {
     find_object: FindObject = c"_dl_find_object",
     /// Registers what runs around a fork.
     register_atfork: RegisterAtfork = c"__register_atfork",
+    /// The same, where the C library is musl.
+    atfork: unsafe extern "C" fn(
+        Option<extern "C" fn()>, Option<extern "C" fn()>, Option<extern "C" fn()>) -> c_int = c"pthread_atfork",
+    /// The next definition of a version.
+    dlvsym: unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char) -> *mut c_void = c"dlvsym",
     /// Tells that this is glibc.
     glibc_version: usize = c"gnu_get_libc_version",
     /// The loader's list of objects, for debuggers.
     debug: usize = c"_r_debug",
+    /// Where musl's loader has it; tells that this is musl.
+    debug_place: usize = c"_dl_debug_addr",
+}
+
+impl Real {
+    /// Whether this is a C library whose ways are known.
+    pub fn is_known(&self) -> bool {
+        self.glibc_version.is_some() || self.debug_place.is_some()
+    }
+
+    /// Whether the code of the C library has frame descriptions.
+    pub fn describes_frames(&self) -> bool {
+        self.glibc_version.is_some()
+    }
+
+    /// The loader's list of objects, 0 if it keeps none.
+    pub fn debug_list(&self) -> usize {
+        // SAFETY: a variable of the loader's, set before any program runs.
+        self.debug.or_else(|| self.debug_place.map(|p| unsafe { (p as *const usize).read() })).unwrap_or(0)
+    }
 }
 
 /// The next definition after ours.
@@ -102,9 +127,10 @@ pub fn next(name: &CStr) -> Option<*mut c_void> {
 
 /// The next definition of a version; of any, where versions are of another kind.
 pub fn next_version(name: &CStr, version: &CStr) -> Option<*mut c_void> {
+    let dlvsym = get().and_then(|r| r.dlvsym);
     // SAFETY: valid names, as in `next`.
-    let found = unsafe { libc::dlvsym(libc::RTLD_NEXT, name.as_ptr(), version.as_ptr()) };
-    if found.is_null() { next(name) } else { Some(found) }
+    let found = dlvsym.map(|f| unsafe { f(libc::RTLD_NEXT, name.as_ptr(), version.as_ptr()) });
+    found.filter(|f| !f.is_null()).or_else(|| next(name))
 }
 
 static REAL: SetOnce<Real> = SetOnce::new();

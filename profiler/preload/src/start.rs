@@ -63,7 +63,7 @@ fn start() -> Option<u64> {
     // SAFETY: once, guarded by the state.
     unsafe { real::look_up() };
     calls::look_up();
-    let known_library = real::get().is_some_and(|r| r.glibc_version.is_some());
+    let known_library = real::get().is_some_and(real::Real::is_known);
     // SAFETY: the environment as the C library has it, before the program could change it.
     let environment = unsafe { Environment::new(environ) };
     let options = Options::from_environment(environment).filter(|_| known_library)?;
@@ -107,6 +107,20 @@ fn complain(path: &CStr, error: raw::Errno) {
     raw::complain(line.as_bytes());
 }
 
+/// What lies on the stack between `main`'s frame and what the kernel put there, at most: of C libraries that describe the
+/// code that starts a program, this is not asked for.
+const START_FRAME: usize = 64;
+/// Where the kernel put the number of arguments, between `here` and `top` on the stack of the thread that starts the
+/// process: before these, which stand before the environment.
+fn arguments(here: usize, top: usize) -> Option<usize> {
+    // SAFETY: a variable of the C library's.
+    let environment = unsafe { environ } as usize;
+    let end = (here..top).contains(&environment).then_some(environment)? - 8;
+    let mut places = (here..end).rev().step_by(8).enumerate().map(|(n, at)| (n, at - 7));
+    // SAFETY: on this stack, aligned as the environment is; the number cannot be taken for a pointer to an argument.
+    places.find(|(n, at)| unsafe { (*at as *const usize).read() } == *n).map(|(_, at)| at)
+}
+
 /// Begins measuring the thread that starts the process. The CPU time that loading took so far is booked as
 /// unsampled, so that the total stays the process's.
 fn measure_main(booked_ns: u64) {
@@ -115,7 +129,9 @@ fn measure_main(booked_ns: u64) {
     // SAFETY: only reads what the kernel left.
     let top = unsafe { libc::getauxval(libc::AT_EXECFN) } as usize;
     let limit = raw::limit(libc::RLIMIT_STACK).min(1 << 46) as usize;
-    let stack = Stack::current(cpu::stack_pointer(), top, limit);
+    let here = cpu::stack_pointer();
+    let start = arguments(here, top).map_or(top, |at| at - START_FRAME);
+    let stack = Stack::current(here, start, top, limit);
     // SAFETY: fresh.
     let thread = unsafe { &mut *thread };
     thread.begin(stack, true, booked_ns);

@@ -17,6 +17,7 @@ use crate::clocks::{Clocks, SOURCE_MASK};
 use crate::memory::{Copies, Stack};
 use crate::plan::{self, Class};
 use crate::records::Patience;
+use crate::retry::Retry;
 use crate::tree::Tree;
 use crate::waits::{Bill, Item, Waits};
 use crate::{calls, clock, cpu, file, modules, raw, records, signals, states};
@@ -48,6 +49,8 @@ pub struct Thread {
     pub is_calling: bool,
     /// Time in watched calls that nobody has looked at; handlers leave it alone.
     pub waited_ns: u64,
+    /// What of a call is repeated.
+    pub retry: Retry,
     /// Signal mask of the application while a wait is sampled.
     pub mask: u64,
     /// Offset of the ThreadRecord in the file, 0 if it has none.
@@ -126,7 +129,7 @@ impl Thread {
 
     /// Whether its waits are found by the calls that it makes.
     pub fn watches_calls(&self) -> bool {
-        self.clocks.wait_clock == WaitClock::Calls
+        matches!(self.clocks.wait_clock, WaitClock::Calls | WaitClock::Wall)
     }
 
     /// Begins measuring the calling thread, whose state this is. `booked_ns`: CPU time that others account for.
@@ -134,7 +137,7 @@ impl Thread {
         let ordinal = ORDINAL.fetch_add(1, Ordering::Relaxed);
         self.stack = stack;
         self.put_off = 0;
-        (self.waited_ns, self.is_calling) = (0, false);
+        (self.waited_ns, self.is_calling, self.retry) = (0, false, Retry::NONE);
         self.booked_ns = booked_ns;
         self.tree = Tree::new(ordinal);
         self.replay.clear();

@@ -85,14 +85,15 @@ unsafe fn create(
     result
 }
 
-/// Called by the entry code on the new thread, before anything of the program's.
-pub extern "C" fn thread_begin(pointer: *mut c_void) -> Jump {
+/// Called by the entry code on the new thread, before anything of the program's. `caller_sp`: the stack pointer of the C
+/// library's code that starts threads.
+pub extern "C" fn thread_begin(pointer: *mut c_void, caller_sp: usize) -> Jump {
     // SAFETY: the state that `create` passed; it is this thread's from here on.
     let thread = unsafe { &mut *pointer.cast::<Thread>() };
     let jump = Jump { start: thread.start.unwrap_or(nothing), argument: thread.argument };
     let (here, top) = (cpu::stack_pointer(), cpu::thread_pointer());
     // A second copy of the size covers the guard and the thread block, which a size may or may not include.
-    let stack = Stack::current(here, top, thread.stack_size.saturating_add(64 << 10));
+    let stack = Stack::current(here, caller_sp, top, thread.stack_size.saturating_add(64 << 10));
     thread.begin(stack, false, 0);
     remember(thread);
     jump

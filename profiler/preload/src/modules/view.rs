@@ -123,12 +123,30 @@ impl View<'_> {
             (&raw mut (*place).object).write(*object);
             (&raw mut (*place).index).write(index);
             (&raw mut (*place).permanent).write(false);
-            (&raw mut (*place).frames).write(None);
+            (&raw mut (*place).frames).write([None; 2]);
             (&raw mut (*place).copy).write(None);
             (&raw mut (*place).name).write(name);
         }
         self.list.late_len.store(slot as u32 + 1, Ordering::Release);
         self.list.late().get(slot)
+    }
+
+    /// An entry's module, as far as it may be looked at now.
+    fn module(&self, entry: &Entry, pc: u64) -> Module<'_> {
+        let mut module = entry.object.module;
+        if self.restricted && !entry.permanent {
+            module.code = Section::default();
+            match entry.copy {
+                Some(copy) => module.tables = copy.tables,
+                None => module.closed = true,
+            }
+        }
+        let mut frames = entry.frames.iter().flatten();
+        let any = frames.clone().next().filter(|_| !entry.object.has_header);
+        if let Some(frames) = frames.find(|f| f.covers(pc)).or(any) {
+            module.tables = frames.tables;
+        }
+        module
     }
 }
 
@@ -142,17 +160,10 @@ impl Modules for View<'_> {
             }
             None => self.discover(pc)?,
         };
-        let mut module = entry.object.module;
-        if self.restricted && !entry.permanent {
-            module.code = Section::default();
-            match entry.copy {
-                Some(copy) => module.tables = copy.tables,
-                None => module.closed = true,
-            }
-        }
-        if let Some(frames) = entry.frames.filter(|f| f.covers(pc) || !entry.object.has_header) {
-            module.tables = frames.tables;
-        }
-        Some(module)
+        Some(self.module(entry, pc))
+    }
+
+    fn known(&self, word: u64) -> Option<Module<'_>> {
+        self.list.find(word).map(|entry| self.module(entry, word))
     }
 }
