@@ -210,9 +210,9 @@ impl Chunk {
         chunk
     }
 
-    /// Length for the chunk after this one: half of all so far, so that little of the last is left over.
+    /// Length for the chunk after this one: an eighth of all so far, so that little of the last is left over.
     pub fn next_length(&self, most: u64) -> u64 {
-        ((self.before + self.length) / 2).clamp(FIRST_CHUNK, most).next_multiple_of(CLAIM_UNIT)
+        ((self.before + self.length) / 8).clamp(FIRST_CHUNK, most).next_multiple_of(CLAIM_UNIT)
     }
 
     /// Claims the chunk after this one: `length` bytes, a multiple of the claim unit, for nodes with these metrics or

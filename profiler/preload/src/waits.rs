@@ -8,17 +8,19 @@
 use crate::clock;
 
 /// Traps in a window beyond which every so manieth switch traps only.
-const TRAPS_MAX: u32 = 200;
+const TRAPS_MAX: u32 = 50;
 /// Bookings in a window up to which each is made as soon as it is worth one; beyond, a period of waiting comes together
 /// before the next.
-const BOOKINGS_MAX: u32 = 50;
+const BOOKINGS_MAX: u32 = 25;
 /// Time off the CPU that is worth a booking: several times what a booking takes.
 const WORTH_NS: u64 = 50_000;
+/// Periods of time runnable but not running that are worth a booking: which path was met by it says little.
+const PREEMPTED_PERIODS: u64 = 10;
 /// Length of a window.
 const WINDOW_NS: u64 = 100_000_000;
 /// Periods of the context-switch event. Beyond the last, 14,000 switches a second, counting them costs more than watching
 /// calls: some 1 us a switch.
-const PERIODS: [u64; 2] = [1, 7];
+const PERIODS: [u64; 3] = [1, 7, 28];
 
 /// Which of two kinds of being off the CPU.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -162,7 +164,9 @@ impl Waits {
         if wall_ns.saturating_sub(self.bookings_since_ns) >= WINDOW_NS {
             (self.bookings_since_ns, self.bookings) = (wall_ns, 0);
         }
-        let due = self.seen_ns >= period_ns || self.seen_ns >= WORTH_NS && self.bookings < BOOKINGS_MAX;
+        let due = self.watched_ns >= period_ns
+            || self.watched_ns >= WORTH_NS && self.bookings < BOOKINGS_MAX
+            || self.seen_ns >= PREEMPTED_PERIODS * period_ns;
         self.bookings += u32::from(due);
         due
     }
