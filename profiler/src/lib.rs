@@ -4,7 +4,7 @@
 //! [`run`] does the work of `falloff run`: it finds the program and sees whether it can be measured (`program`),
 //! makes or joins the run's directory (`run_dir`), writes the embedded preload out (`preload`), starts the
 //! program with it (`launch`), passes signals on and waits, notes the ending in the measurement, and hands the
-//! program's own ending back ([`Ending`]).
+//! program's own ending back ([`Ending`]). A program that no preload reaches is sampled from outside (`outside`).
 
 mod code_files;
 mod elf;
@@ -13,6 +13,7 @@ mod error;
 pub mod event;
 mod launch;
 mod measurements;
+mod outside;
 mod preload;
 pub mod probe;
 mod program;

@@ -22,6 +22,8 @@ const SCRIPTS_MAX: usize = 4;
 pub(crate) struct Program {
     /// Why there can be no profile, if there can be none.
     pub(crate) obstacle: Option<String>,
+    /// Whether it is statically linked and has no privileges: then it can be sampled from outside.
+    pub(crate) is_static: bool,
 }
 
 impl Program {
@@ -35,7 +37,9 @@ impl Program {
             access(&path, AccessFlags::X_OK).map_err(io::Error::from)
         });
         executable.map_err(|source| Error::NotExecutable { path: path.clone(), source })?;
-        Ok(Program { obstacle: obstacle(&path) })
+        let image = image(path);
+        let is_static = privileges(&image).is_none() && matches!(Kind::of(&image), Ok(Kind::Static));
+        Ok(Program { obstacle: obstacle(&image), is_static })
     }
 }
 
@@ -56,34 +60,34 @@ pub fn find_program(name: &OsStr) -> Option<PathBuf> {
     env::split_paths(&places).map(|place| place.join(name)).find(executable)
 }
 
-/// Why the loader would not load a preload into this program.
-fn obstacle(path: &Path) -> Option<String> {
-    let mut path = path.to_owned();
+/// What is executed in the end: of a script, its interpreter.
+fn image(mut path: PathBuf) -> PathBuf {
     for _ in 0..SCRIPTS_MAX {
-        let name = path.display();
-        if let Some(privilege) = privileges(&path) {
-            return Some(format!(
-                "{name} runs with other privileges ({privilege}), so the loader accepts no preload"
-            ));
-        }
-        match Kind::of(&path).ok()? {
-            Kind::Script(interpreter) => path = interpreter.into(),
-            Kind::Static => {
-                return Some(format!("{name} is statically linked, so no preload can be loaded into it"));
-            }
-            Kind::Go => {
-                return Some(format!("{name} is a Go program, whose runtime owns its stacks and signals"));
-            }
-            Kind::OtherLibrary(loader) => {
-                return Some(format!(
-                    "{name} uses another C library ({loader}); falloff measures glibc programs"
-                ));
-            }
-            Kind::OtherMachine => return Some(format!("{name} is built for another machine or word size")),
-            Kind::Dynamic | Kind::Unknown => return None,
+        match Kind::of(&path) {
+            Ok(Kind::Script(interpreter)) => path = interpreter.into(),
+            _ => break,
         }
     }
-    None
+    path
+}
+
+/// Why the loader would not load a preload into this program.
+fn obstacle(path: &Path) -> Option<String> {
+    let name = path.display();
+    if let Some(privilege) = privileges(path) {
+        return Some(format!(
+            "{name} runs with other privileges ({privilege}), so the loader accepts no preload"
+        ));
+    }
+    match Kind::of(path).ok()? {
+        Kind::Static => Some(format!("{name} is statically linked, so no preload can be loaded into it")),
+        Kind::Go => Some(format!("{name} is a Go program, whose runtime owns its stacks and signals")),
+        Kind::OtherLibrary(loader) => Some(format!(
+            "{name} uses another C library ({loader}); falloff measures programs of glibc and musl"
+        )),
+        Kind::OtherMachine => Some(format!("{name} is built for another machine or word size")),
+        Kind::Script(_) | Kind::Dynamic | Kind::Unknown => None,
+    }
 }
 
 /// Which privileges an executable file gives that this process does not have.

@@ -5,8 +5,13 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
+use nix::errno::Errno;
+
+use crate::event::PerfEvent;
 use crate::launch::Variable;
 use crate::measurements::Left;
+use crate::outside::{self, Hold, Session};
+use crate::probe::{Machine, Obstacle, refusal};
 use crate::program::Program;
 use crate::run_file::RunFile;
 use crate::{Ending, Error, Preload, Prepared, RUN_ID_VARIABLE, launch, measurements, run_dir, run_id};
@@ -28,20 +33,66 @@ pub struct RunOptions {
 
 /// Runs the program under the sampler and waits for its end.
 ///
-/// A program that no preload reaches runs all the same, and the ending's message says why there is no profile.
+/// A program that no preload reaches is sampled from outside if it is statically linked. Else, and where the system refuses
+/// that, it runs all the same, and the ending's message says why there is no profile.
 pub fn run(preload: &Preload, options: &RunOptions) -> Result<Ending, Error> {
     let program = Program::find(&options.program)?;
     let run_id = options.run_id.clone().unwrap_or_else(run_id::of_this_process);
-    let command: Vec<OsString> = std::iter::once(&options.program).chain(&options.args).cloned().collect();
-    let measurements = run_dir::enter(&options.dir, &RunFile::new(&run_id, &command, &options.prepared))?;
-    if let Some(obstacle) = program.obstacle {
-        let (_, status) = launch::launch(&options.program, &options.args, &[])?;
-        return Ok(Ending { status, message: Some(format!("falloff: no profile: {obstacle}")) });
+    let measurements =
+        run_dir::enter(&options.dir, &RunFile::new(&run_id, &command(options), &options.prepared))?;
+    let can_be_outside = program.is_static && options.prepared.selection.cpu;
+    if let Some(obstacle) = program.obstacle.as_ref().filter(|_| !can_be_outside) {
+        let ended = launch::launch(&options.program, &options.args, &[], None)?;
+        let only_cpu = if program.is_static { "; from outside, CPU time alone is measured" } else { "" };
+        return Ok(Ending {
+            status: ended.status,
+            message: Some(no_profile(&format!("{obstacle}{only_cpu}"))),
+        });
     }
+    let outside =
+        program.obstacle.as_ref().map(|_| from_outside(options, &measurements, &run_id)).transpose()?;
+    let (session, hold) = outside.unzip();
     let variables = variables(&preload.path()?, &measurements, &run_id, &options.prepared);
-    let (pid, status) = launch::launch(&options.program, &options.args, &variables)?;
-    let left = measurements::close(&measurements, &run_id, pid, status);
-    Ok(Ending { status, message: message(options, left) })
+    let ended = launch::launch(&options.program, &options.args, &variables, hold)?;
+    let sampled = session.map(|session| session.finish(&ended));
+    let left = measurements::close(&measurements, &run_id, ended.pid, ended.status);
+    let message = match (sampled, &program.obstacle) {
+        (Some(Err(errno)), Some(obstacle)) => Some(no_profile(&refused(obstacle, errno, &Machine::probe()))),
+        (sampled, _) => message(options, left, sampled.map(|_| FROM_OUTSIDE)),
+    };
+    Ok(Ending { status: ended.status, message })
+}
+
+/// The program and its arguments.
+fn command(options: &RunOptions) -> Vec<OsString> {
+    std::iter::once(&options.program).chain(&options.args).cloned().collect()
+}
+
+/// Gets ready to sample from outside.
+fn from_outside(options: &RunOptions, measurements: &Path, run_id: &str) -> Result<(Session, Hold), Error> {
+    let Prepared { request, selection, .. } = &options.prepared;
+    let plan = outside::Plan {
+        measurements: measurements.to_owned(),
+        run_id: run_id.to_owned(),
+        rate_hz: selection.rate_hz,
+        only: request.only.clone(),
+        events: selection.events.iter().map(|event| event.perf.name.clone()).collect(),
+        command: command(options),
+    };
+    Session::begin(plan).map_err(|source| Error::Process { what: "hold", source })
+}
+
+fn no_profile(why: &str) -> String {
+    format!("falloff: no profile: {why}")
+}
+
+/// What to say of a profile that was made from outside.
+const FROM_OUTSIDE: &str = "statically linked, so sampled from outside: waiting time is not measured";
+
+/// Why a program is not sampled from outside either.
+fn refused(obstacle: &str, errno: Errno, machine: &Machine) -> String {
+    let Obstacle { reason, remedy } = refusal(&PerfEvent::task_clock(), errno, machine);
+    format!("{obstacle}, and from outside perf cannot sample it: {reason}; to enable it: {remedy}")
 }
 
 /// What the program's environment gets.
@@ -85,7 +136,7 @@ pub fn is_spokesman() -> bool {
 }
 
 /// Silence where a log or another program reads standard error, unless the profile is missing.
-fn message(options: &RunOptions, left: Left) -> Option<String> {
+fn message(options: &RunOptions, left: Left, note: Option<&str>) -> Option<String> {
     let dir = options.dir.display();
     let only = &options.prepared.request.only;
     let lost = match left {
@@ -103,8 +154,10 @@ fn message(options: &RunOptions, left: Left) -> Option<String> {
     let watched = || std::io::stderr().is_terminal() && !is_one_of_many();
     lost.or_else(|| {
         watched().then(|| {
-            let caution = options.prepared.selection.caution().map(|c| format!("; {c}")).unwrap_or_default();
-            format!("falloff: profile in {dir}; look at it with `falloff view {dir}`{caution}")
+            let caution = options.prepared.selection.caution();
+            let notes: String =
+                note.map(str::to_owned).into_iter().chain(caution).map(|n| format!("; {n}")).collect();
+            format!("falloff: profile in {dir}; look at it with `falloff view {dir}`{notes}")
         })
     })
 }
@@ -138,6 +191,19 @@ mod tests {
     }
 
     #[test]
+    fn a_refusal_says_why_and_what_would_help() {
+        let machine = Machine {
+            perf_event_paranoid: Some(3),
+            kernel: "5.4.0".into(),
+            ..crate::probe::tests::machine()
+        };
+        let text = refused("./app is statically linked", Errno::EACCES, &machine);
+        assert!(text.contains("kernel.perf_event_paranoid is 3; to enable it: sudo sysctl"), "{text}");
+        let text = refused("./app is statically linked", Errno::EMFILE, &machine);
+        assert!(text.contains("no more files can be opened; to enable it: raise the limit"), "{text}");
+    }
+
+    #[test]
     fn a_program_that_is_not_measured_is_no_loss() {
         let mut options = RunOptions {
             dir: "d".into(),
@@ -146,9 +212,9 @@ mod tests {
             program: "app".into(),
             args: vec![],
         };
-        assert!(message(&options, Left::Others).unwrap().contains("no profile of the program"));
+        assert!(message(&options, Left::Others, None).unwrap().contains("no profile of the program"));
         options.prepared.request.only = vec!["solver".into()];
-        assert!(message(&options, Left::Nothing).unwrap().contains("named solver"));
-        assert!(message(&options, Left::Others).is_none_or(|m| m.contains("look at it")));
+        assert!(message(&options, Left::Nothing, None).unwrap().contains("named solver"));
+        assert!(message(&options, Left::Others, None).is_none_or(|m| m.contains("look at it")));
     }
 }

@@ -1,10 +1,8 @@
 //! Programs that break ordinary profilers, each with its known answer: `tests/programs/cases/*/case.toml`.
 //!
 //! A case names how to build and run a program, how the run must end and what it must print, and the shares of
-//! CPU time that its functions are known to have. How a run ends and what it prints is never excused; the
-//! profile of a case listed in `tests/programs/expected-failures.toml` must fail, and for the reason given there.
+//! CPU time that its functions are known to have.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
@@ -53,7 +51,6 @@ pub struct Evidence {
 }
 
 /// Runs one case by its id.
-#[expect(clippy::print_stderr, reason = "the test runner shows it")]
 pub fn check(id: &str) {
     let folder = programs().join("cases").join(id);
     let text = fs::read_to_string(folder.join("case.toml")).expect("unreadable case.toml");
@@ -68,12 +65,7 @@ pub fn check(id: &str) {
     let run_dir = shop.path("measured by falloff");
     let outcome = outcome(bash(shop.dir(), &case.command_line()).env("RUN_DIR", &run_dir));
     case.check_end(&outcome);
-    let profile = case.check_profile(shop, run_dir, outcome);
-    match (expected_failure(id), profile) {
-        (None, profile) => profile.unwrap_or_else(|why| panic!("{id}: {why}")),
-        (Some(reason), Ok(())) => panic!("{id} passes, but is listed as an expected failure: {reason}"),
-        (Some(reason), Err(why)) => eprintln!("expected failure: {reason}\n{why}"),
-    }
+    case.check_profile(shop, run_dir, outcome).unwrap_or_else(|why| panic!("{id}: {why}"));
 }
 
 impl Case {
@@ -161,13 +153,6 @@ fn summary(folded: &Folded) -> String {
         total(folded.unsampled.iter()),
         lines.join("\n")
     )
-}
-
-/// Why a case's profile cannot be right yet, if it is listed.
-fn expected_failure(id: &str) -> Option<String> {
-    let text = fs::read_to_string(programs().join("expected-failures.toml")).expect("unreadable list");
-    let listed: BTreeMap<String, String> = toml::from_str(&text).unwrap_or_else(|e| panic!("{e}"));
-    listed.get(id).cloned()
 }
 
 /// A word for bash.

@@ -6,6 +6,7 @@ mod install;
 mod mpi;
 mod notes;
 mod openmp;
+mod outside;
 mod readme;
 mod refusals;
 mod run;

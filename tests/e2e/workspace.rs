@@ -13,7 +13,7 @@ const DIRECTION: &[(&str, &[&str])] = &[
     ("falloff-format", &[]),
     ("falloff-unwinder", &[]),
     ("falloff-preload", &["falloff-format", "falloff-unwinder"]),
-    ("falloff-profiler", &["falloff-format"]),
+    ("falloff-profiler", &["falloff-format", "falloff-unwinder"]),
     ("falloff-postprocess", &["falloff-format"]),
     ("falloff-workflow", &["falloff-profiler", "falloff-postprocess"]),
 ];

@@ -13,17 +13,23 @@
 //! `used` of a chunk is raised after its bytes are complete, so a reader sees whole entries however the writer
 //! ended. `docs/format.md` is the specification.
 //!
-//! The crate is `no_std`, allocates nothing and holds no `unsafe`: the sampler uses the layouts, the
-//! post-processor the [`read`] side.
+//! The crate is `no_std` and holds no `unsafe`: the sampler uses the layouts, the post-processor the [`read`] side. Nothing
+//! allocates but [`write`](mod@write), a feature for who puts a file together outside of the process that is measured.
 #![no_std]
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "write")]
+extern crate alloc;
+
 pub mod chunk;
 pub mod header;
+pub mod job;
 pub mod limits;
 pub mod node;
 pub mod read;
 pub mod records;
+#[cfg(feature = "write")]
+pub mod write;
 
 pub use header::Header;
 pub use node::{Frame, NodeId, Pseudo};

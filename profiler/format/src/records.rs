@@ -176,7 +176,8 @@ pub struct ThreadRecord {
 pub const THREAD_MAIN: u32 = 1;
 /// No timer could be had: it has no samples.
 pub const THREAD_UNTIMED: u32 = 2;
-/// No thread: the CPU time that ended threads used after they were last looked at, for their own end.
+/// No thread: the CPU time that ended threads used after they were last looked at, for their own end, or that forked children
+/// used which ended before their first sample.
 pub const THREAD_ENDS: u32 = 4;
 
 /// Reasons for a partial unwind that are told apart.
@@ -208,7 +209,8 @@ pub enum CpuClock {
     Timer = 1,
     /// perf task-clock, kernel time included.
     TaskClock = 2,
-    /// perf task-clock that counts in user mode only; kernel time is booked at the next sample.
+    /// perf task-clock that counts in user mode only; kernel time is booked at the next sample, or without a path where that
+    /// is taken from outside.
     TaskClockUser = 3,
 }
 

@@ -7,5 +7,9 @@ mod perf;
 
 pub use machine::Machine;
 pub use measurable::{Missing, measurable, missing_line};
+pub(crate) use obstacle::refusal;
 pub use obstacle::{Obstacle, obstacle, permission_remedy};
 pub use perf::Access;
+
+#[cfg(test)]
+pub(crate) use obstacle::tests;

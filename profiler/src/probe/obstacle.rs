@@ -25,10 +25,12 @@ pub fn obstacle(event: &PerfEvent, access: Access, machine: &Machine) -> Option<
         Access::UserOnly => None,
         Access::Refused(errno) => Some(errno),
     };
-    if let Some(old) = old_kernel(machine) {
-        return Some(old);
-    }
-    Some(match errno? {
+    old_kernel(machine).or_else(|| Some(refusal(event, errno?, machine)))
+}
+
+/// Why the system has refused an event in this way, whatever it is opened for.
+pub(crate) fn refusal(event: &PerfEvent, errno: Errno, machine: &Machine) -> Obstacle {
+    match errno {
         Errno::ENOENT | Errno::ENODEV | Errno::EOPNOTSUPP | Errno::EINVAL if event.is_hardware() => {
             no_counter(machine)
         }
@@ -45,7 +47,7 @@ pub fn obstacle(event: &PerfEvent, access: Access, machine: &Machine) -> Option<
             reason: format!("the kernel refuses it ({})", other.desc()),
             remedy: "choose another event, see `falloff doctor`".into(),
         },
-    })
+    }
 }
 
 /// Events that trap came later, and were dangerous at first.

@@ -1,6 +1,7 @@
 """Running a command and what it used."""
 
 import dataclasses
+import json
 import os
 import pathlib
 import subprocess
@@ -33,6 +34,11 @@ def run(command, environment=None, cwd=None, timeout=300):
     if ended.status != 0:
         raise RuntimeError(f"{' '.join(map(str, command))}: exit status {ended.status}\n{ended.stderr[-2000:]}")
     return ended
+
+
+def falloff_json(binary, *words):
+    """What falloff says in JSON."""
+    return json.loads(run([binary, *words, "--format", "json"]).stdout)
 
 
 def read_all(process, deadline):
