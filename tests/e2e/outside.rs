@@ -108,6 +108,19 @@ fn forked_and_executed_programs_are_counted_once() {
     }
 }
 
+/// Children that end before they are sampled leave their parent its samples, and their time.
+#[test]
+fn a_program_with_many_short_children_is_seen() {
+    let Some(shop) = shop(&["forks"]) else { return };
+    let end = run(&shop, "", "dir", "./forks 2000").expect_code(0);
+    let folded = Folded::export(&shop.path("dir"), &[], shop.dir());
+    compare(&end, &folded);
+    let said =
+        end.stdout.lines().find_map(|line| line.strip_prefix("work_us ")).and_then(|us| us.parse().ok());
+    let (work, found): (u64, u64) = (said.expect("no work_us"), under(&folded, "parent_work"));
+    assert!(found * 100 >= work * 85 && found * 100 <= work * 115, "{found} of {work} us\n{folded:?}");
+}
+
 #[test]
 fn a_program_that_becomes_a_dynamic_one_is_the_preloads() {
     let Some(shop) = shop(&["starts"]) else { return };

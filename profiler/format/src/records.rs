@@ -176,8 +176,8 @@ pub struct ThreadRecord {
 pub const THREAD_MAIN: u32 = 1;
 /// No timer could be had: it has no samples.
 pub const THREAD_UNTIMED: u32 = 2;
-/// No thread: the CPU time that ended threads used after they were last looked at, for their own end, or that forked children
-/// used which ended before their first sample.
+/// No thread: the CPU time that ended threads used after they were last looked at, for their own end, or that children used
+/// where nobody saw them.
 pub const THREAD_ENDS: u32 = 4;
 
 /// Reasons for a partial unwind that are told apart.

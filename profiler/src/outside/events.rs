@@ -30,6 +30,7 @@ const USER_STACK: u64 = 1 << 13;
 /// The events.
 pub(super) struct Events {
     events: Vec<(File, Ring)>,
+    /// Keeps parents' intervals apart from their children's, see [`anchor`].
     _anchor: File,
     /// Whether samples in the kernel are among them.
     pub(super) with_kernel: bool,

@@ -44,7 +44,7 @@ pub(super) struct Image {
     pub threads: Vec<Thread>,
     /// CPU time that its first thread has used in earlier images.
     pub before_ns: u64,
-    /// CPU time of children that ended before any sample.
+    /// CPU time of children where nobody saw them.
     pub children_ns: u64,
     /// CPU time that threads used for their own end.
     pub ends_ns: u64,

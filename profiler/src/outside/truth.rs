@@ -1,7 +1,7 @@
 //! What the processes' own clocks say of the CPU time that was sampled.
 //!
 //! perf's clock also runs while a hypervisor has taken the processor away, which a process's own does not; and it sees nothing of
-//! what the kernel does after a thread's last look and before a program's exec.
+//! what the kernel does before a thread's first look, after its last, and before a program's exec.
 
 use super::image::{Image, Whose};
 
@@ -35,6 +35,11 @@ pub(super) fn correct(images: &mut [Image], root: u32, truth: Truth) {
         images.iter_mut().rfind(|i| i.pid == root && i.whose == Whose::Ours && !i.replaced)
     {
         last.book_ends(truth.own_ns - own_ns);
+    }
+    // What the children have used unseen cannot be told from what others measure, if there are such.
+    let all_ours = images.iter().all(|i| i.whose == Whose::Ours);
+    if let Some(first) = images.iter_mut().find(|i| i.pid == root).filter(|_| all_ours) {
+        first.children_ns += truth.waited_ns.saturating_sub(others_ns);
     }
 }
 
@@ -74,5 +79,11 @@ mod tests {
         images[0].thread(12, 1);
         correct(&mut images, 10, Truth { own_ns: 5_000_000, waited_ns: 0 });
         assert_eq!((images[0].threads[0].booked_ns, images[0].ends_ns), (1_000_000, 4_000_000));
+        assert_eq!(images[0].children_ns, 0);
+        correct(&mut images, 10, Truth { own_ns: 1, waited_ns: 2_500_000 });
+        assert_eq!(images[0].children_ns, 500_000);
+        images[1].whose = Whose::Others;
+        correct(&mut images, 10, Truth { own_ns: 1, waited_ns: 2_500_000 });
+        assert_eq!(images[0].children_ns, 500_000);
     }
 }
