@@ -22,6 +22,7 @@ mod run;
 mod run_dir;
 mod run_file;
 mod run_id;
+mod seal;
 mod startup;
 
 pub use ending::Ending;

@@ -1,11 +1,11 @@
-//! After the end: notes how the process ended in its measurement, gives back the file's unused length, and keeps what
-//! names the code that the process generated.
+//! After the end: notes how the process ended in its measurement, gives back the file's unused length, keeps what names the
+//! code that the process generated, and seals the measurement.
 
 use std::fs::{self, File, OpenOptions};
 use std::mem::offset_of;
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,7 @@ use nix::sys::signal::kill;
 use nix::unistd::Pid;
 use zerocopy::IntoBytes;
 
+use crate::seal::seal;
 use crate::{MEASUREMENTS, code_files};
 
 /// What a program left.
@@ -35,7 +36,7 @@ pub(crate) enum Left {
 pub(crate) fn close(measurements: &Path, run_id: &str, pid: u32, status: ExitStatus) -> Left {
     let mut own = Vec::new();
     let mut left = Left::Nothing;
-    for (file, header) in of_this_host(measurements) {
+    for (path, file, header) in of_this_host(measurements) {
         if header.run_id.split(|b| *b == 0).next() != Some(run_id.as_bytes()) {
             continue;
         }
@@ -49,13 +50,15 @@ pub(crate) fn close(measurements: &Path, run_id: &str, pid: u32, status: ExitSta
             code_files::keep(measurements, &file, &header);
         }
         if header.pid == pid {
-            own.push((header.start_realtime_ns, file));
+            own.push((header.start_realtime_ns, path, file, header.next));
         }
     }
     // A process that executed several images ended in the last.
-    if let Some((_, file)) = own.iter().max_by_key(|(started, _)| *started) {
+    if let Some((_, _, file, _)) = own.iter().max_by_key(|(started, ..)| *started) {
         note(file, status);
     }
+    // Others' may still be written, or be looked at by their own launchers.
+    own.iter().for_each(|(_, path, file, used)| seal(path, file, *used));
     if own.is_empty() { left } else { Left::Own }
 }
 
@@ -65,19 +68,21 @@ pub fn settle(dir: &Path, limit: Duration) {
     const STEP: Duration = Duration::from_millis(10);
     let measurements = dir.join(MEASUREMENTS);
     let end = Instant::now() + limit;
-    while of_this_host(&measurements).any(|(_, header)| is_alive(header.pid)) && Instant::now() < end {
+    while of_this_host(&measurements).any(|(.., header)| is_alive(header.pid)) && Instant::now() < end {
         std::thread::sleep(STEP);
     }
 }
 
-/// The measurements that processes of this host wrote or are writing.
-fn of_this_host(measurements: &Path) -> impl Iterator<Item = (File, Header)> {
+/// The measurements that processes of this host wrote or are writing, but not those that are sealed.
+fn of_this_host(measurements: &Path) -> impl Iterator<Item = (PathBuf, File, Header)> {
     let host = nix::unistd::gethostname().unwrap_or_default();
     let host = format!("-{}-", host.to_string_lossy());
     fs::read_dir(measurements).into_iter().flatten().flatten().filter_map(move |entry| {
         let name = entry.file_name();
         let ours = name.to_str().is_some_and(|n| n.contains(&host) && n.ends_with(EXTENSION));
-        ours.then(|| open(&entry.path())).flatten()
+        let path = entry.path();
+        let (file, header) = ours.then(|| open(&path)).flatten()?;
+        Some((path, file, header))
     })
 }
 

@@ -187,3 +187,17 @@ fn a_limit_of_address_space_is_left_to_the_program() {
     let folded = Folded::export(&shop.path("dir"), &[], shop.dir());
     assert!(total(folded.program().filter(|sample| sample.ends_in("roomy_work"))) > 100_000, "{folded:?}");
 }
+
+/// What the program itself has left is compressed when it has ended, and read like any other.
+#[test]
+fn the_measurement_is_sealed_at_the_end() {
+    let shop = Workshop::shared();
+    build(&shop, "threads");
+    outcome(&mut bash(shop.dir(), "exec \"$FALLOFF\" run -o sealed -- ./threads 40 2000")).expect_code(0);
+    let text = "file=$(echo sealed/measurements/*.falloff); stat -c %s \"$file\"; zcat <\"$file\" | wc -c";
+    let sizes = outcome(&mut bash(shop.dir(), text)).expect_code(0).stdout.clone();
+    let sizes: Vec<u64> = sizes.lines().map(|line| line.parse().expect("no size")).collect();
+    assert!(sizes.len() == 2 && 2 * sizes[0] < sizes[1], "{sizes:?}");
+    let cpu = total(Folded::by_thread(&shop.path("sealed"), "cpu").samples.iter());
+    assert!(cpu >= 60_000, "{cpu} us of 40 threads of 2 ms");
+}

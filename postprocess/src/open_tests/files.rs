@@ -1,8 +1,11 @@
 //! Files that are damaged, missing, or of other runs, and the kept database.
 
 use std::fs;
+use std::io::Write;
 
 use falloff_format::read::CLAIM_UNIT;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 
 use super::{costs, open_default, process};
 use crate::error::Error;
@@ -41,6 +44,30 @@ fn bad_files_are_named_and_cost_nothing_else() {
     ] {
         assert!(warnings.contains(expected), "{expected} is not in\n{warnings}");
     }
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn sealed_files_are_read_as_far_as_they_are_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let sealed = gzip(&process(10, &[(&[1, 2], 100)]).bytes());
+    let write = |name: &str, bytes: &[u8]| fs::write(dir.path().join(name), bytes).unwrap();
+    write("a-whole.falloff", &sealed);
+    write("b-cut.falloff", &gzip(&process(11, &[(&[1, 2], 5)]).bytes())[..sealed.len() - 30]);
+    write("c-nothing.falloff", &sealed[..12]);
+    write("d-foreign.falloff", &gzip(&[b'x'; 5000]));
+    let database = open_default(dir.path()).unwrap();
+    assert!(database.exclusive_totals("cpu").unwrap().iter().sum::<u64>() >= 100);
+    let warnings = database.warnings().join("\n");
+    for expected in ["b-cut.falloff: ", "c-nothing.falloff: left out: ", "d-foreign.falloff: left out: "] {
+        assert!(warnings.contains(expected), "{expected} is not in\n{warnings}");
+    }
+    assert!(!warnings.contains("a-whole"), "{warnings}");
 }
 
 #[test]

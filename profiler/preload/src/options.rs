@@ -2,6 +2,8 @@
 
 use core::ffi::c_char;
 
+use falloff_format::job;
+
 use crate::text::{Text, c_bytes, decimal};
 
 /// Directory for measurement files, absolute. Absent: do not measure.
@@ -16,44 +18,6 @@ const LAUNCHER: &[u8] = b"FALLOFF_LAUNCHER";
 const ALLOCATE: &[u8] = b"FALLOFF_ALLOCATE";
 
 const DEFAULT_RATE: u64 = 200;
-
-/// Variables that say a process's rank and how many there are, most specific launcher first. Some launchers name
-/// only the rank, and Open MPI's settings of a user stand in the environment of other launchers too, so only
-/// its rank counts. Fortran or C makes no difference: the launcher sets them before the program starts.
-const LAUNCHERS: &[(&[u8], &[u8])] = &[
-    (b"OMPI_COMM_WORLD_RANK", b"OMPI_COMM_WORLD_SIZE"),
-    (b"MV2_COMM_WORLD_RANK", b"MV2_COMM_WORLD_SIZE"),
-    (b"PMI_RANK", b"PMI_SIZE"),
-    (b"PMIX_RANK", b""),
-    (b"PALS_RANKID", b""),
-    (b"ALPS_APP_PE", b""),
-    (b"FLUX_TASK_RANK", b"FLUX_JOB_SIZE"),
-    (b"SLURM_PROCID", b"SLURM_NTASKS"),
-];
-
-/// Launcher variables that are kept in the measurement. Never the whole environment.
-const KEPT: &[&[u8]] = &[
-    b"OMPI_COMM_WORLD_RANK=",
-    b"OMPI_COMM_WORLD_SIZE=",
-    b"OMPI_COMM_WORLD_LOCAL_RANK=",
-    b"MV2_COMM_WORLD_RANK=",
-    b"MV2_COMM_WORLD_SIZE=",
-    b"PMI_RANK=",
-    b"PMI_SIZE=",
-    b"PMIX_RANK=",
-    b"PMIX_NAMESPACE=",
-    b"PALS_RANKID=",
-    b"FLUX_TASK_RANK=",
-    b"FLUX_JOB_ID=",
-    b"SLURM_JOB_ID=",
-    b"SLURM_STEP_ID=",
-    b"SLURM_PROCID=",
-    b"SLURM_NTASKS=",
-    b"SLURM_LOCALID=",
-    b"PBS_JOBID=",
-    b"LSB_JOBID=",
-    b"OMP_NUM_THREADS=",
-];
 
 /// The environment as the program got it.
 #[derive(Clone, Copy)]
@@ -94,7 +58,7 @@ impl Environment {
 
     /// The launcher's variables that a measurement keeps.
     pub fn kept(self) -> impl Iterator<Item = &'static [u8]> {
-        self.entries().filter(|entry| KEPT.iter().any(|name| entry.starts_with(name)))
+        self.entries().filter(|entry| job::is_kept(entry))
     }
 }
 
@@ -142,9 +106,8 @@ impl Options {
             environment.get(LAUNCHER).and_then(decimal).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
         let number =
             |name: &[u8]| environment.get(name).and_then(decimal).and_then(|n| i32::try_from(n).ok());
-        if let Some((rank, size)) = LAUNCHERS.iter().find_map(|(rank, size)| Some((number(rank)?, size))) {
-            options.rank = rank;
-            options.ranks = number(size).unwrap_or(0);
+        if let Some((rank, ranks)) = job::rank(number) {
+            (options.rank, options.ranks) = (rank, ranks);
         }
         Some(options)
     }

@@ -5,6 +5,7 @@ import dataclasses
 import functools
 import pathlib
 import struct
+import zlib
 
 HEADER = struct.Struct("<8sHHIIIIIII QQ 64s IIii")
 CHUNK = struct.Struct("<HHIQQQ")
@@ -19,6 +20,13 @@ NO_OWNER = 0xFFFF_FFFF
 REASONS = ("no_module", "no_cfi", "bad_read", "not_advancing", "unsupported")
 PARTIAL = 1
 MAIN = 1
+
+
+def inflated(data):
+    """The measurement in a sealed file, as far as it is whole; any other as it is."""
+    if data[:2] != b"\x1f\x8b":
+        return data
+    return zlib.decompressobj(wbits=31).decompress(data)
 
 
 @dataclasses.dataclass
@@ -44,7 +52,7 @@ class Measurement:
 
     def __init__(self, path):
         self.path = pathlib.Path(path)
-        self.bytes = self.path.read_bytes()
+        self.bytes = inflated(self.path.read_bytes())
         head = HEADER.unpack_from(self.bytes)
         if head[:2] != (b"FALLOFF\n", 1):
             raise ValueError(f"{path}: no measurement file of version 1")
