@@ -119,3 +119,64 @@ fn fortran_ranks_are_right_under_mpich() {
 fn fortran_ranks_are_right_under_open_mpi() {
     fortran_ranks("openmpi");
 }
+
+/// Open MPI starts threads of its own in each rank, which only wait; the program's threads are the ranks' main threads.
+#[test]
+fn threads_that_open_mpi_started_are_shown_only_when_asked_for() {
+    if !tools::have(&["mpif90.openmpi", "mpirun.openmpi"]) {
+        return;
+    }
+    let shop = Workshop::shared();
+    build_with(&shop, "mpif90.openmpi -O2 -g -fno-inline", "ring.f90", "ring");
+    let falloff =
+        |text: &str| outcome(&mut bash(shop.dir(), &format!("exec \"$FALLOFF\" {text}"))).expect_code(0);
+    falloff("sweep -n 1,2 --strong --repeat 1 --launcher 'mpirun.openmpi -n {n}' -o sweep -- ./ring");
+    let run = "sweep/runs/n0002-r1";
+
+    let export =
+        |more: &str| falloff(&format!("export {run} --format folded --metric time --by thread -o - {more}"));
+    let (all, own) = (export("--helpers"), export(""));
+    let main = |line: &&str| {
+        let label = line.split(';').next().unwrap_or_default();
+        let mut numbers = label.rsplit(':');
+        numbers.next() == numbers.next()
+    };
+    let microseconds = |text: &str, of: &dyn Fn(&&str) -> bool| -> u64 {
+        let values = text.lines().filter(of).filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok());
+        values.sum()
+    };
+    let (of_all, of_main) = (microseconds(&all.stdout, &|_| true), microseconds(&all.stdout, &main));
+    assert!(0 < of_main && of_main < of_all, "no helper threads\n{all}");
+    assert_eq!(own.stdout.lines().filter(|l| !main(l)).count(), 0, "{own}");
+    assert!(own.stdout.lines().count() > 0 && all.stderr.is_empty(), "{all}");
+    let words = "of threads that the program did not start are left out";
+    let said =
+        own.stderr.strip_prefix("falloff: ").and_then(|line| line.strip_suffix(&format!(" s {words}\n")));
+    let seconds: f64 = said.unwrap_or_else(|| panic!("not said on standard error\n{own}")).parse().unwrap();
+    assert!(
+        (seconds - (of_all - of_main) as f64 * 1e-6).abs() < 0.001,
+        "{of_all} - {of_main} are left out\n{own}"
+    );
+
+    for kind in ["context", "callers", "flat"] {
+        let shown = |more: &str| {
+            let view =
+                falloff(&format!("view {run} --metric time --view {kind} --format json {more}")).json();
+            let total = view["rows"][0]["inclusive_ns"].as_f64().unwrap() * 1e-3;
+            (total, view["left_out_ns"].as_f64().unwrap() * 1e-3)
+        };
+        let ((own, left_out), (all, nothing)) = (shown(""), shown("--helpers"));
+        // Exports are whole microseconds, path by path.
+        let near = |found: f64, wanted: u64| (found - wanted as f64).abs() < 1000.0;
+        assert!(near(own, of_main) && near(all, of_all), "{own} of {of_main}, {all} of {of_all} in {kind}");
+        assert!(near(left_out, of_all - of_main) && nothing == 0.0, "{left_out} left out of {kind}");
+        let text = falloff(&format!("view {run} --metric time --view {kind}"));
+        assert_eq!(text.stdout.lines().filter(|line| line.ends_with(words)).count(), 1, "{text}");
+    }
+
+    let score = falloff("score sweep --metric time --format json").json();
+    assert!(score["health"]["helper_seconds"].as_f64().unwrap() > 0.0);
+    let rows = score["contexts"].as_array().unwrap();
+    let path = |row: &serde_json::Value| row["path"][0].as_str().unwrap_or_default().to_owned();
+    assert!(rows.iter().all(|row| path(row) != "<thread root>"), "helpers have rows in the score: {rows:?}");
+}

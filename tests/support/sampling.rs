@@ -23,7 +23,8 @@ impl Sampling {
         let samples = self.samples.max(1) as f64;
         let ends = (2.0 * f64::from(self.stretches) / 12.0).sqrt() / samples;
         // A share of nearly nothing or nearly all still rests on whole samples.
-        let share = share.clamp(1.0 / samples, (1.0 - 1.0 / samples).max(0.5));
+        let least = (1.0 / samples).min(0.5);
+        let share = share.clamp(least, 1.0 - least);
         let draws = (share * (1.0 - share) / samples).sqrt();
         ends.min(draws)
     }
@@ -36,6 +37,7 @@ impl Sampling {
 
 #[test]
 fn errors_of_shares() {
+    assert!(Sampling { samples: 1, stretches: 9 }.error(0.9).is_finite());
     let long = Sampling { samples: 200, stretches: 1 };
     assert!((long.error(0.5) - 0.00204).abs() < 1e-5);
     let fine = Sampling { samples: 220, stretches: 1000 };

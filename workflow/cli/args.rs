@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use falloff_postprocess::OpenOptions;
 use falloff_postprocess::views::ViewKind;
+use falloff_postprocess::{Database, OpenOptions};
 use falloff_profiler::event::rate_hz;
 
 use crate::measure_args::MeasureArgs;
@@ -155,6 +155,8 @@ pub struct ViewArgs {
     #[arg(long, value_name = "WHICH", value_parser = values::selection)]
     pub location: Option<Selection>,
     #[command(flatten)]
+    pub threads: ThreadArgs,
+    #[command(flatten)]
     pub debug: DebugArgs,
 }
 
@@ -213,6 +215,8 @@ pub struct ExportArgs {
     #[arg(short = 'o', value_name = "PATH")]
     pub output: PathBuf,
     #[command(flatten)]
+    pub threads: ThreadArgs,
+    #[command(flatten)]
     pub debug: DebugArgs,
 }
 
@@ -241,6 +245,20 @@ pub struct WorkerArgs {
     /// One step by one process, whatever a launcher says, with nothing to print
     #[arg(long)]
     pub alone: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ThreadArgs {
+    /// Take in threads that the program did not start, such as the progress threads of an MPI library
+    #[arg(long)]
+    pub helpers: bool,
+}
+
+impl ThreadArgs {
+    /// What is asked of a run.
+    pub fn of(&self, database: Database) -> Database {
+        if self.helpers { database } else { database.without_helpers() }
+    }
 }
 
 #[derive(Debug, Args)]

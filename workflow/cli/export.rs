@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use falloff_postprocess::views::left_out_line;
 use falloff_postprocess::{export, open};
 use falloff_workflow::exit;
 
@@ -22,7 +23,7 @@ pub fn export(args: &ExportArgs, output: &Output) -> Result<i32, Failure> {
             format!("use one of: {}", FORMATS.join(", ")),
         ));
     }
-    let database = open(&args.dir, &args.debug.options())?;
+    let database = args.threads.of(open(&args.dir, &args.debug.options())?);
     let metric = metric(&database, &args.dir, args.metric.as_deref())?;
     let by = match args.by {
         By::None => export::By::None,
@@ -40,6 +41,9 @@ pub fn export(args: &ExportArgs, output: &Output) -> Result<i32, Failure> {
                 "choose another file with `-o PATH`, or `-o -` for standard output",
             )
         })?;
+    }
+    if let Some(line) = left_out_line(metric, database.left_out(&metric.name, |_| true)) {
+        output.note(&format!("falloff: {line}"));
     }
     Ok(exit::OK)
 }

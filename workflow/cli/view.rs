@@ -22,7 +22,7 @@ pub fn view(args: &ViewArgs, output: &Output) -> Result<i32, Failure> {
             ),
         ));
     }
-    let database = open(&args.dir, &args.debug.options())?;
+    let database = args.threads.of(open(&args.dir, &args.debug.options())?);
     let metric = metric(&database, &args.dir, args.metric.as_deref())?;
     let selected = |l: &falloff_postprocess::Location| args.location.is_none_or(|s| s.holds(l));
     if !database.locations().iter().any(selected) {
@@ -45,7 +45,7 @@ pub fn view(args: &ViewArgs, output: &Output) -> Result<i32, Failure> {
                 ..text::TextOptions::default()
             };
             let table = text::table(&view, 0, metric, &options);
-            output.data(&format!("{}\n{table}", text::header(&database)))?;
+            output.data(&format!("{}\n{table}", text::header(&database, &view, metric)))?;
         }
     }
     Ok(exit::OK)

@@ -90,7 +90,7 @@ impl Results {
                     scale: entry.key.scale,
                     repetition: entry.key.repetition,
                     wall_seconds: entry.wall_seconds,
-                    database,
+                    database: database.without_helpers(),
                 });
             }
             Err(error) => self.state.failed.push(entry.clone().failed(error.to_string())),

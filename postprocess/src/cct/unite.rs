@@ -1,7 +1,7 @@
-//! One tree for several.
+//! One tree for several, and a part of one.
 
 use super::build::TreeBuilder;
-use super::tree::Tree;
+use super::tree::{ROOT, Tree};
 
 /// Union of trees and, for each of them, the map from its contexts to those of the union.
 ///
@@ -21,23 +21,35 @@ use super::tree::Tree;
 /// ```
 pub fn union(trees: &[&Tree]) -> (Tree, Vec<Vec<u32>>) {
     let mut builder = TreeBuilder::new();
-    let mut maps: Vec<Vec<u32>> = trees
-        .iter()
-        .map(|tree| {
-            let scopes: Vec<u32> = tree.scopes().iter().map(|s| builder.scope(s)).collect();
-            let mut map = Vec::with_capacity(tree.len());
-            for (index, context) in tree.contexts().iter().enumerate() {
-                map.push(match index {
-                    0 => 0,
-                    _ => builder.child_of_scope(map[context.parent as usize], scopes[context.scope as usize]),
-                });
-            }
-            map
-        })
-        .collect();
+    let mut maps: Vec<Vec<u32>> = trees.iter().map(|tree| add(&mut builder, tree, |_| true)).collect();
     let (tree, place) = builder.finish();
     for map in &mut maps {
         map.iter_mut().for_each(|c| *c = place[*c as usize]);
     }
     (tree, maps)
+}
+
+/// The contexts that are wanted with all above them, and for each context of the tree its place there; those that are
+/// not there have the root's.
+pub(crate) fn part(tree: &Tree, wanted: impl Fn(u32) -> bool) -> (Tree, Vec<u32>) {
+    let mut kept: Vec<bool> = (0..tree.len() as u32).map(wanted).collect();
+    for (index, context) in tree.contexts().iter().enumerate().rev() {
+        kept[context.parent as usize] |= kept[index];
+    }
+    let mut builder = TreeBuilder::new();
+    let mut map = add(&mut builder, tree, |context| kept[context]);
+    let (part, place) = builder.finish();
+    map.iter_mut().for_each(|c| *c = place[*c as usize]);
+    (part, map)
+}
+
+/// Adds the contexts that are kept and gives the builder's ids of all, the root's for the others.
+fn add(builder: &mut TreeBuilder, tree: &Tree, kept: impl Fn(usize) -> bool) -> Vec<u32> {
+    let scopes: Vec<u32> = tree.scopes().iter().map(|s| builder.scope(s)).collect();
+    let mut ids = vec![ROOT; tree.len()];
+    for (index, context) in tree.contexts().iter().enumerate().skip(1).filter(|(index, _)| kept(*index)) {
+        let (parent, scope) = (ids[context.parent as usize], scopes[context.scope as usize]);
+        ids[index] = builder.child_of_scope(parent, scope);
+    }
+    ids
 }

@@ -7,6 +7,7 @@ mod column;
 mod files;
 mod health;
 mod join;
+mod left_out;
 mod location;
 mod losses;
 mod manifest;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clock::{Clocks, CpuClock, WaitClock};
 use super::health::Health;
+use super::left_out::LeftOut;
 use super::location::Location;
 use super::manifest::Provenance;
 use super::time::{CPU, TIME};
@@ -118,7 +119,8 @@ pub struct ModuleInfo {
 /// A merged run: one tree, the locations, and exact sparse values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Database {
-    parts: Parts,
+    pub(super) parts: Parts,
+    pub(super) left_out: Option<LeftOut>,
 }
 
 /// What a database consists of.
@@ -135,7 +137,7 @@ pub(crate) struct Parts {
 
 impl Database {
     pub(crate) fn from_parts(parts: Parts) -> Database {
-        Database { parts }
+        Database { parts, left_out: None }
     }
 
     pub(crate) fn with_warning(mut self, warning: String) -> Database {
@@ -183,9 +185,9 @@ impl Database {
         &self.parts.provenance
     }
 
-    /// How complete the measurement is.
+    /// How complete the measurement is, whatever of it was left out.
     pub fn health(&self) -> Health {
-        Health::of(self)
+        self.left_out.as_ref().map_or_else(|| Health::of(self), |left_out| left_out.health.clone())
     }
 
     /// The metric that is shown if none is asked for: `time` if it is there, else `cpu`, else the first that is not the

@@ -208,6 +208,14 @@ mod tests {
     }
 
     #[test]
+    fn helpers_that_are_left_out_have_no_line() {
+        let whole = crate::synthetic::database_with_helper(false);
+        let plain = folded(&crate::synthetic::database(), "cpu", By::Thread).unwrap();
+        assert!(folded(&whole, "cpu", By::Thread).unwrap().contains("a_progress_engine;poll 2500000\n"));
+        assert_eq!(folded(&whole.without_helpers(), "cpu", By::Thread).unwrap(), plain);
+    }
+
+    #[test]
     fn images_of_one_process_are_told_apart() {
         let mut locations = vec![crate::synthetic::database().locations()[0].clone(); 3];
         locations[1].start_ns += 5;

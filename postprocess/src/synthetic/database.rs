@@ -132,6 +132,44 @@ pub(crate) fn database() -> Database {
     })
 }
 
+/// As [`database`] with a helper thread on rank 1, whose contexts are partly its own; or all threads are helpers.
+pub(crate) fn database_with_helper(all: bool) -> Database {
+    let plain = database();
+    let mut tree = TreeBuilder::new();
+    let mut places = vec![0];
+    for context in 1..plain.tree().len() as u32 {
+        let parent = plain.tree().contexts()[context as usize].parent;
+        places.push(tree.child(places[parent as usize], plain.tree().scope(context)));
+    }
+    let threads = tree.child(0, &Scope::pseudo("<thread root>"));
+    let worker = tree.child(threads, &function("worker", 70, None));
+    let progress = tree.child(threads, &function("a_progress_engine", 80, None));
+    let poll = tree.child(progress, &function("poll", 90, Some(81)));
+    let (tree, place) = tree.finish();
+    let at = |built: u32| place[built as usize];
+    let value = |context, metric, exclusive| Value { context: at(context), location: 2, metric, exclusive };
+    let mut values = vec![
+        value(worker, 0, 100_000_000),
+        value(worker, 1, 20),
+        value(poll, 0, 2_500_000_000),
+        value(poll, 1, 500),
+    ];
+    values.extend(plain.values().iter().map(|v| Value { context: at(places[v.context as usize]), ..*v }));
+    values.sort();
+    let helper = Location { helper: true, main: false, ordinal: 1, tid: 201, ..location(1) };
+    let mut locations = [plain.locations(), &[helper]].concat();
+    locations.iter_mut().for_each(|l| l.helper |= all);
+    Database::from_parts(Parts {
+        tree,
+        metrics: plain.metrics().to_vec(),
+        locations,
+        values,
+        modules: Vec::new(),
+        warnings: plain.warnings().to_vec(),
+        provenance: plain.provenance().clone(),
+    })
+}
+
 /// One thread with all parts of `time` and with events: `compute` runs, `wait` waits.
 pub(crate) fn time_database() -> Database {
     let mut tree = TreeBuilder::new();

@@ -3,5 +3,5 @@
 mod database;
 mod file;
 
-pub(crate) use database::{database, function, statement, time_database};
+pub(crate) use database::{database, database_with_helper, function, statement, time_database};
 pub(crate) use file::{Synthetic, SyntheticModule, SyntheticNode, SyntheticThread};

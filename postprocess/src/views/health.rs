@@ -1,6 +1,6 @@
-//! How complete a measurement is, as text.
+//! How complete a measurement and what is shown of it are, as text.
 
-use crate::database::Health;
+use crate::database::{Health, Metric, Unit};
 
 /// Lines about a measurement of `threads` threads: what was measured, what is lost and why, how much of the CPU time is
 /// booked, and by which clocks. Lines that would say nothing are left out.
@@ -13,6 +13,26 @@ use crate::database::Health;
 pub fn health_lines(health: &Health, threads: usize) -> Vec<String> {
     let lines = [Some(counts(health, threads)), losses(health), cpu_time(health), clocks(health)];
     lines.into_iter().flatten().collect()
+}
+
+/// How reports go on after the cost that [`crate::Database::without_helpers`] left out.
+pub const LEFT_OUT: &str = "of threads that the program did not start are left out";
+
+/// Line about cost that was left out, in the metric's unit; `None` if it is nothing.
+///
+/// ```
+/// use falloff_postprocess::{Metric, Unit, views};
+/// let cpu = Metric { unit: Unit::Nanoseconds, name: "cpu".into() };
+/// let line = views::left_out_line(&cpu, 1_500_000_000);
+/// assert_eq!(line.unwrap(), "1.500 s of threads that the program did not start are left out");
+/// assert_eq!(views::left_out_line(&cpu, 0), None);
+/// ```
+pub fn left_out_line(metric: &Metric, left_out: u64) -> Option<String> {
+    let amount = match metric.unit {
+        Unit::Nanoseconds => format!("{:.3} s", left_out as f64 * 1e-9),
+        Unit::Count => format!("{left_out} {}", metric.name),
+    };
+    (left_out > 0).then(|| format!("{amount} {LEFT_OUT}"))
 }
 
 fn counts(health: &Health, threads: usize) -> String {

@@ -1,5 +1,6 @@
 //! Views as JSON, schema `falloff.view` version 1.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use serde::ser::SerializeMap;
@@ -14,13 +15,13 @@ const PATH_LEVELS: u32 = 512;
 
 /// Writes one column of a view.
 ///
-/// Fields of the document: `schema`, `version`, `view`, `metric`, `unit`, `run_id`, `command`, `health`,
-/// `warnings` and `rows`. Fields of a row: `id`, `parent`, `path` (names from below the root; absent below level
-/// 512), `name`, `kind`, `module`, `file`, `line`, `call_line`, `inclusive_ns` and `exclusive_ns` (or `_count`),
-/// `inclusive_percent` and `exclusive_percent` of the root's inclusive value, and for each [`super::Ratio`] of the view
-/// whose denominator is not 0 in that row, `inclusive_` and `exclusive_` with the ratio's field name. `health` has the
-/// fields of [`Health`] and, where CPU time was used, `coverage_percent`, `unsampled_percent`, `handler_percent` and
-/// `reached_rate_hz`.
+/// Fields of the document: `schema`, `version`, `view`, `metric`, `unit`, `run_id`, `command`, `health`, `left_out_ns`
+/// (or `_count`; cost of threads that are left out), `warnings` and `rows`. Fields of a row: `id`, `parent`, `path`
+/// (names from below the root; absent below level 512), `name`, `kind`, `module`, `file`, `line`, `call_line`,
+/// `inclusive_ns` and `exclusive_ns` (or `_count`), `inclusive_percent` and `exclusive_percent` of the root's inclusive
+/// value, and for each [`super::Ratio`] of the view whose denominator is not 0 in that row, `inclusive_` and
+/// `exclusive_` with the ratio's field name. `health` has the fields of [`Health`] and, where CPU time was used,
+/// `coverage_percent`, `unsampled_percent`, `handler_percent` and `reached_rate_hz`.
 ///
 /// # Errors
 /// Those of `out`.
@@ -42,6 +43,7 @@ pub fn write(
         run_id: &provenance.run_id,
         command: &provenance.command,
         health: HealthObject::of(database.health()),
+        left_out: BTreeMap::from([(format!("left_out_{}", metric.unit.suffix()), view.left_out)]),
         warnings: database.warnings(),
         rows: Rows { view, column, suffix: metric.unit.suffix(), total },
     };
@@ -58,6 +60,8 @@ struct Document<'a> {
     run_id: &'a str,
     command: &'a [String],
     health: HealthObject,
+    #[serde(flatten)]
+    left_out: BTreeMap<String, u64>,
     warnings: &'a [String],
     rows: Rows<'a>,
 }

@@ -16,6 +16,6 @@ pub mod text;
 mod view;
 
 pub use crate::cct::ScopeKind as RowKind;
-pub use health::health_lines;
+pub use health::{LEFT_OUT, health_lines, left_out_line};
 pub use ratio::{RATIOS, Ratio, RatioColumns, of_database};
 pub use view::{Row, View, ViewKind, build};

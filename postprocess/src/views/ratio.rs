@@ -92,5 +92,6 @@ pub fn of_database(
     }
     let mut view = build(kind, database.tree(), &columns);
     view.ratios = ratios;
+    view.left_out = database.left_out(metric, select);
     Some(view)
 }

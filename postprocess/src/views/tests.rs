@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use super::text::{TextOptions, report};
 use super::{RowKind, View, ViewKind, build, json, of_database};
 use crate::cct::{Scope, ScopeKind, Tree, TreeBuilder};
-use crate::synthetic::{database, function, statement, time_database};
+use crate::database::Database;
+use crate::synthetic::{database, database_with_helper, function, statement, time_database};
 
 const KINDS: [ViewKind; 3] = [ViewKind::Context, ViewKind::Callers, ViewKind::Flat];
 
@@ -104,6 +105,38 @@ fn time_is_shown_with_ratios_of_what_was_counted() {
         assert!(row("wait").get(absent).is_none(), "{absent}");
     }
     assert!(of_database(&database, ViewKind::Flat, "cache-misses", |_| true).is_none());
+}
+
+#[test]
+fn helpers_that_are_left_out_are_in_no_view_but_in_the_header() {
+    let whole = database_with_helper(false);
+    let shown = whole.clone().without_helpers();
+    let (plain, options) = (database(), TextOptions::default());
+    for kind in KINDS {
+        let rows = |d: &Database| of_database(d, kind, "cpu", |_| true).unwrap().rows;
+        assert_eq!(rows(&shown), rows(&plain), "{kind:?}");
+        assert!(rows(&whole).len() > rows(&plain).len(), "{kind:?}");
+        let table = |d: &Database, metric: &str| {
+            let text = report(d, kind, metric, &options).unwrap();
+            text.split_once("\n\n").map(|(header, table)| (header.to_owned(), table.to_owned())).unwrap()
+        };
+        for (metric, amount) in [("cpu", "2.600 s"), ("samples", "520 samples")] {
+            let line = format!("{amount} of threads that the program did not start are left out");
+            let (header, rows) = table(&shown, metric);
+            assert_eq!(header.lines().filter(|l| *l == line).count(), 1, "{header}");
+            assert_eq!(rows, table(&plain, metric).1);
+            assert!(!table(&whole, metric).0.contains(&line));
+        }
+    }
+    for (of, left_out) in [(&shown, 2_600_000_000u64), (&whole, 0)] {
+        let view = of_database(of, ViewKind::Flat, "cpu", |_| true).unwrap();
+        let mut out = Vec::new();
+        json::write(&mut out, of, &view, 0, &of.metrics()[0]).unwrap();
+        let document: serde_json::Value = serde_json::from_slice(&out).unwrap();
+        assert_eq!(document["left_out_ns"], left_out);
+    }
+    let other_rank = of_database(&shown, ViewKind::Flat, "cpu", |l| l.rank == Some(0)).unwrap();
+    assert_eq!(other_rank.left_out, 0);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use falloff_format::Pseudo;
 
-use super::health::{counted, health_lines};
+use super::health::{counted, health_lines, left_out_line};
 use super::ratio::{RatioColumns, of_database};
 use super::view::{Row, View, ViewKind};
 use super::{Ratio, RowKind};
@@ -35,17 +35,19 @@ impl Default for TextOptions {
 /// A view of one metric of a database with its header; `None` if the metric was not measured.
 pub fn report(database: &Database, kind: ViewKind, metric: &str, options: &TextOptions) -> Option<String> {
     let view = of_database(database, kind, metric, |_| true)?;
-    Some(format!("{}\n{}", header(database), table(&view, 0, database.metric(metric)?, options)))
+    let metric = database.metric(metric)?;
+    Some(format!("{}\n{}", header(database, &view, metric), table(&view, 0, metric, options)))
 }
 
-/// What was run, how complete the measurement is, and every warning.
-pub fn header(database: &Database) -> String {
+/// What was run, how complete the measurement is, what the view of the metric leaves out, and every warning.
+pub fn header(database: &Database, view: &View, metric: &Metric) -> String {
     let mut text = String::new();
     let command = database.provenance().command.join(" ");
     if !command.is_empty() {
         text += &format!("{}\n", cut(&command, 200));
     }
-    for line in health_lines(&database.health(), database.locations().len()) {
+    let health = health_lines(&database.health(), database.locations().len());
+    for line in health.into_iter().chain(left_out_line(metric, view.left_out)) {
         text += &format!("{line}\n");
     }
     for warning in database.warnings() {
@@ -63,12 +65,12 @@ pub fn table(view: &View, column: usize, metric: &Metric, options: &TextOptions)
         return format!("no samples: nothing was charged to `{name}`\n");
     }
     let scale = Scale::of(metric.unit, total);
-    let unsampled = Pseudo::Unsampled.name();
+    let of_no_path = [Pseudo::Unsampled.name(), Pseudo::Unwatched.name()];
     if view
         .rows
         .iter()
         .filter(|r| r.exclusive.get(column).is_some_and(|v| *v != 0.0))
-        .all(|r| r.name == unsampled)
+        .all(|r| of_no_path.contains(&r.name.as_str()))
     {
         let total = scale.with_unit(total);
         return format!(

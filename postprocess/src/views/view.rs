@@ -37,6 +37,8 @@ pub struct View {
     pub rows: Vec<Row>,
     /// Ratios that are shown beside the values.
     pub ratios: Vec<RatioColumns>,
+    /// Cost in column 0 of threads that the program did not start, if they are left out.
+    pub left_out: u64,
     /// First row that is not below each row.
     ends: Vec<u32>,
 }
@@ -44,7 +46,7 @@ pub struct View {
 /// One row of a view. Values have one entry for each column, in the column's unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// Its index. In the context view it is the context's index too.
+    /// Its index. In the context view it is the context's index in the tree too.
     pub id: u32,
     /// Row above.
     pub parent: Option<u32>,
@@ -152,7 +154,8 @@ impl View {
                 exclusive: exclusive.iter().map(|c| c[at]).collect(),
             });
         }
-        View { kind, rows, ratios: Vec::new(), ends: tree.contexts().iter().map(|c| c.end).collect() }
+        let ends = tree.contexts().iter().map(|c| c.end).collect();
+        View { kind, rows, ratios: Vec::new(), left_out: 0, ends }
     }
 
     /// Names from just below the root to the row.

@@ -1,6 +1,6 @@
 //! The report for people. Its first screen says what is lost, where, how sure that is, and what to do next.
 
-use falloff_postprocess::views::ViewKind;
+use falloff_postprocess::views::{LEFT_OUT, ViewKind};
 
 use super::functions::function_lines;
 use super::names::shorten;
@@ -112,10 +112,7 @@ fn caveats(sweep: &SweepState, score: &Score) -> Vec<String> {
         ));
     }
     if score.helper_seconds > 0.0 {
-        found.push(format!(
-            "{} s of threads that the program did not start are left out",
-            seconds(score.helper_seconds)
-        ));
+        found.push(format!("{} s {LEFT_OUT}", seconds(score.helper_seconds)));
     }
     let warnings = &score.health.warnings;
     found.extend(warnings.iter().take(WARNINGS).map(|(text, runs)| match runs {

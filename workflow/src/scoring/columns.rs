@@ -1,6 +1,6 @@
 //! The runs of a sweep side by side: one column of exclusive cost for each run, over one tree.
 
-use falloff_postprocess::{Database, Location, Tree, union};
+use falloff_postprocess::{Database, Tree, union};
 
 /// One good run of a sweep, opened.
 pub struct Run {
@@ -10,7 +10,7 @@ pub struct Run {
     pub repetition: u32,
     /// How long the run took by the clock, seconds.
     pub wall_seconds: f64,
-    /// What it measured.
+    /// What it measured, without threads that the application did not start.
     pub database: Database,
 }
 
@@ -52,7 +52,7 @@ pub(crate) const SECONDS_PER_NS: f64 = 1e-9;
 impl Aligned {
     /// Puts runs side by side for a metric in nanoseconds. `None` if a run lacks the metric.
     ///
-    /// Threads that the application did not start (helpers) are left out; their cost is summed apart.
+    /// The cost of threads that the runs leave out is summed apart.
     pub fn new(runs: &[Run], metric: &str) -> Option<Aligned> {
         let trees: Vec<&Tree> = runs.iter().map(|r| r.database.tree()).collect();
         let (tree, maps) = union(&trees);
@@ -68,11 +68,9 @@ impl Aligned {
                 }
                 column
             };
-            let measured = |l: &Location| !l.helper;
-            let cost = spread(run.database.exclusive_at(metric, measured)?, SECONDS_PER_NS);
-            let samples = spread(run.database.exclusive_at("samples", measured)?, 1.0);
-            let helpers: u64 = run.database.exclusive_at(metric, |l| l.helper)?.into_iter().sum();
-            columns.helper_seconds += helpers as f64 * SECONDS_PER_NS;
+            let cost = spread(run.database.exclusive_totals(metric)?, SECONDS_PER_NS);
+            let samples = spread(run.database.exclusive_totals("samples")?, 1.0);
+            columns.helper_seconds += run.database.left_out(metric, |_| true) as f64 * SECONDS_PER_NS;
             columns.push(run.scale, cost, samples, run.wall_seconds);
         }
         Some(Aligned { tree, columns, maps })

@@ -107,11 +107,10 @@ impl Participants {
     }
 }
 
-/// The participant that each location belongs to; helper threads belong to none.
+/// The participant that each location belongs to.
 fn participant_keys(locations: &[Location]) -> Vec<Option<u32>> {
     let ranked = has_ranks(locations);
     let key = |(index, location): (usize, &Location)| match ranked {
-        _ if location.helper => None,
         true => location.rank,
         false => Some(index as u32),
     };
