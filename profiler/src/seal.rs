@@ -1,8 +1,8 @@
 //! Sealing: a measurement that nobody writes any more is kept compressed, in a third of the room.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use flate2::Compression;
@@ -10,6 +10,8 @@ use flate2::write::GzEncoder;
 
 /// What a file system gives room by, at least.
 const BLOCK: u64 = 4096;
+/// A longer one would hold the program's end up for more than a second.
+const LENGTH_MAX: u64 = 64 << 20;
 /// Beyond this the ratio hardly grows and the time does.
 const LEVEL: u32 = 4;
 
@@ -17,26 +19,35 @@ const LEVEL: u32 = 4;
 ///
 /// What cannot be sealed, or would not take a block less, stays as it is.
 pub(crate) fn seal(path: &Path, file: &File, used: u64) {
-    let temporary = path.with_extension("sealing");
-    let taken = file.metadata().map_or(0, |m| m.blocks() * 512);
-    let sealed = compressed(file, used).and_then(|bytes| {
-        if (bytes.len() as u64).next_multiple_of(BLOCK) >= taken {
-            return Ok(());
-        }
-        OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?.write_all(&bytes)?;
-        fs::rename(&temporary, path)
-    });
-    if sealed.is_err() {
-        // It may never have been made.
-        let _ = fs::remove_file(&temporary);
+    // Not the blocks that it takes now: some file systems count them only when they have written them.
+    let length = file.metadata().map_or(0, |m| m.len().min(used));
+    if !(BLOCK + 1..=LENGTH_MAX).contains(&length) {
+        return;
+    }
+    if let Ok(bytes) = compressed(file, length)
+        && (bytes.len() as u64).div_ceil(BLOCK) < length.div_ceil(BLOCK)
+    {
+        let _ = replace(path, &bytes);
     }
 }
 
-fn compressed(mut file: &File, used: u64) -> io::Result<Vec<u8>> {
-    io::Seek::rewind(&mut file)?;
+fn compressed(mut file: &File, length: u64) -> io::Result<Vec<u8>> {
+    file.rewind()?;
     let mut encoder = GzEncoder::new(Vec::new(), Compression::new(LEVEL));
-    io::copy(&mut file.take(used), &mut encoder)?;
+    if io::copy(&mut file.take(length), &mut encoder)? < length {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
     encoder.finish()
+}
+
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let temporary = path.with_extension("sealing");
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
+    let replaced = file.write_all(bytes).and_then(|()| fs::rename(&temporary, path));
+    if replaced.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    replaced
 }
 
 #[cfg(test)]
@@ -71,6 +82,26 @@ mod tests {
     #[test]
     fn a_file_of_one_block_stays() {
         assert_eq!(sealed(300, &[7; 300]).1, [7; 300]);
+        assert_eq!(sealed(4096, &[7; 9000]).1, [7; 9000]);
+    }
+
+    #[test]
+    fn what_saves_no_block_stays() {
+        let mut state = 1u32;
+        let noise = std::iter::repeat_with(|| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as u8
+        });
+        let noise: Vec<u8> = noise.take(20_000).collect();
+        assert_eq!(sealed(20_000, &noise).1, noise);
+    }
+
+    #[test]
+    fn what_is_used_may_be_more_than_there_is() {
+        let (_dir, bytes) = sealed(u64::MAX, &[7; 20_000]);
+        let mut back = Vec::new();
+        flate2::read::GzDecoder::new(&bytes[..]).read_to_end(&mut back).unwrap();
+        assert_eq!(back, [7; 20_000]);
     }
 
     #[test]
@@ -78,10 +109,23 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("0-host-1-1-prog.falloff");
         fs::write(&path, [7; 20_000]).unwrap();
-        // A directory cannot be opened as the temporary file, nor removed as a file.
-        fs::create_dir(path.with_extension("sealing")).unwrap();
+        let others = path.with_extension("sealing");
+        fs::write(&others, "another's").unwrap();
         seal(&path, &File::open(&path).unwrap(), 20_000);
         assert_eq!(fs::read(&path).unwrap(), [7; 20_000]);
-        assert!(path.with_extension("sealing").is_dir());
+        assert_eq!(fs::read(&others).unwrap(), b"another's");
+    }
+
+    #[test]
+    fn a_name_that_cannot_be_taken_leaves_nothing_behind() {
+        let dir = tempfile::tempdir().unwrap();
+        let content = dir.path().join("content");
+        fs::write(&content, [7; 20_000]).unwrap();
+        // A directory that is not empty cannot be replaced by a file.
+        let path = dir.path().join("0-host-1-1-prog.falloff");
+        fs::create_dir_all(path.join("below")).unwrap();
+        seal(&path, &File::open(&content).unwrap(), 20_000);
+        assert!(path.join("below").is_dir());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
     }
 }

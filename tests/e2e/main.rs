@@ -11,6 +11,7 @@ mod readme;
 mod refusals;
 mod run;
 mod score;
+mod sealed;
 mod shares;
 mod stress;
 mod sweep;

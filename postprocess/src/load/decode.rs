@@ -17,10 +17,14 @@ use crate::helpers::starts_helpers;
 
 /// Decodes what is there; what is damaged becomes a warning.
 pub(crate) fn decode(source: &Source) -> Process {
-    match source.measurement() {
-        Some(measurement) => Decoder::new(source, &measurement).run(&measurement),
-        None => Process::default(),
+    let content = source.content();
+    // Its header was good when it was opened.
+    let Ok(measurement) = Measurement::parse(&content.bytes) else { return Process::default() };
+    let mut decoder = Decoder::new(source, &measurement);
+    if let Some(fault) = content.fault {
+        decoder.warn(fault);
     }
+    decoder.run(&measurement)
 }
 
 struct Decoder<'a> {

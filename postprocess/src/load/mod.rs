@@ -5,6 +5,7 @@ mod decode;
 mod find;
 mod order;
 mod process;
+mod sealed;
 mod source;
 mod warnings;
 

@@ -1,13 +1,12 @@
 //! A measurement file that has been opened.
 
-use std::io::Read;
-use std::ops::Deref;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use falloff_format::Measurement;
-use falloff_format::header::{HEADER_LEN, STATE_ENDED};
-use flate2::bufread::GzDecoder;
+use falloff_format::header::{HEADER_LEN, Header, STATE_ENDED};
 
+use super::sealed::{self, is_sealed};
 use super::warnings::Warnings;
 use crate::database::SourceFile;
 use crate::error::Error;
@@ -18,87 +17,58 @@ pub(crate) struct Source {
     pub path: PathBuf,
     /// File name, for messages.
     pub name: String,
-    bytes: Content,
+    header: Header,
+    /// The file, as far as it is used.
+    file: Map,
+}
+
+/// The bytes of a measurement, and what is wrong with them.
+pub(crate) struct Content<'a> {
+    pub bytes: Cow<'a, [u8]>,
+    pub fault: Option<String>,
 }
 
 impl Source {
     fn open(path: &Path) -> Result<Source, String> {
-        let bytes = Content::open(path)?;
-        Measurement::parse(&bytes).map_err(|e| e.to_string())?;
+        let map = |length| Map::open(path, length).map_err(|e| e.to_string());
+        let parse = |bytes: &[u8]| Measurement::parse(bytes).map(|m| *m.header()).map_err(|e| e.to_string());
+        // The header first: the file is as long as it might have become, and mostly a hole.
+        let head = map(HEADER_LEN as u64)?;
+        let (file, header) = if is_sealed(&head) {
+            let file = map(u64::MAX)?;
+            let header = sealed::header(&file)?;
+            (file, header)
+        } else {
+            let file = map(parse(&head)?.next.max(HEADER_LEN as u64))?;
+            let header = parse(&file)?;
+            (file, header)
+        };
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Source { path: path.to_owned(), name, bytes })
+        Ok(Source { path: path.to_owned(), name, header, file })
     }
 
-    /// The measurement in it; `None` if the file was changed meanwhile.
-    pub fn measurement(&self) -> Option<Measurement<'_>> {
-        Measurement::parse(&self.bytes).ok()
+    /// The measurement's bytes: of a sealed one inflated by every call, so that memory holds only what is being decoded.
+    pub fn content(&self) -> Content<'_> {
+        if is_sealed(&self.file) {
+            let (bytes, fault) = sealed::inflate(&self.file, &self.header);
+            return Content { bytes: bytes.into(), fault };
+        }
+        Content { bytes: (&*self.file).into(), fault: None }
     }
 
     /// Run that it says it belongs to.
     pub fn run_id(&self) -> String {
-        let id = self.measurement().map(|m| m.header().run_id).unwrap_or([0; 64]);
-        text_of(&id)
+        text_of(&self.header.run_id)
     }
 
     /// Its state, to see later whether it has changed.
     pub fn state(&self) -> SourceFile {
-        let header = self.measurement().map(|m| *m.header());
         SourceFile {
             name: self.name.clone(),
-            ended: header.is_some_and(|h| h.state == STATE_ENDED),
-            used_bytes: header.map_or(0, |h| h.next),
+            ended: self.header.state == STATE_ENDED,
+            used_bytes: self.header.next,
         }
     }
-}
-
-/// Longest measurement that is inflated: its nodes could not be told apart beyond.
-const INFLATED_MAX: u64 = 8 << 30;
-/// How a sealed measurement begins: as all that gzip has made.
-const SEALED: [u8; 2] = [0x1f, 0x8b];
-
-/// The bytes of a measurement.
-enum Content {
-    Mapped(Map),
-    Inflated(Vec<u8>),
-}
-
-impl Content {
-    fn open(path: &Path) -> Result<Content, String> {
-        let map = |length| Map::open(path, length).map_err(|e| e.to_string());
-        // The header first: the file is as long as it might have become, and mostly a hole.
-        let head = map(HEADER_LEN as u64)?;
-        if head.starts_with(&SEALED) {
-            return Ok(Content::Inflated(inflate(&map(u64::MAX)?)));
-        }
-        let used = Measurement::parse(&head).map_err(|e| e.to_string())?.header().next;
-        Ok(Content::Mapped(map(used.max(HEADER_LEN as u64))?))
-    }
-}
-
-impl Deref for Content {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        match self {
-            Content::Mapped(map) => map,
-            Content::Inflated(bytes) => bytes,
-        }
-    }
-}
-
-/// What is whole in a sealed measurement: up to where it is cut short or damaged, and no more than its header says, so that
-/// zeros without end cost nothing.
-fn inflate(sealed: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut decoder = GzDecoder::new(sealed).take(HEADER_LEN as u64);
-    // An error ends what can be read; how much is missing is told where the chunks are read.
-    if decoder.read_to_end(&mut bytes).is_ok()
-        && let Ok(measurement) = Measurement::parse(&bytes)
-    {
-        let rest = measurement.header().next.min(INFLATED_MAX).saturating_sub(HEADER_LEN as u64);
-        let _ = decoder.into_inner().take(rest).read_to_end(&mut bytes);
-    }
-    bytes
 }
 
 /// Text that is padded with zeros.
@@ -132,22 +102,5 @@ pub(crate) fn check_one_run(sources: &[Source]) -> Result<(), Error> {
     match rest.iter().find(|other| other.run_id() != id) {
         Some(other) => Err(Error::MixedRuns { first: first.path.clone(), second: other.path.clone() }),
         None => Ok(()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        /// Whatever stands behind the mark of a sealed file is read without a panic and without end.
-        #[test]
-        fn any_bytes_can_be_inflated(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
-            let mut sealed = vec![0x1f, 0x8b, 8, 0];
-            sealed.extend(bytes);
-            prop_assert!(inflate(&sealed).len() <= 1100 * sealed.len());
-        }
     }
 }

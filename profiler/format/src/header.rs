@@ -12,6 +12,8 @@ pub const MINOR: u16 = 0;
 pub const BYTE_ORDER: u32 = 0x0a0b_0c0d;
 /// Length of [`Header`]; the first chunk begins here.
 pub const HEADER_LEN: usize = 256;
+/// How a sealed measurement begins, as all that gzip has made.
+pub const SEALED_MAGIC: [u8; 2] = [0x1f, 0x8b];
 /// File name extension of a measurement file, without the dot.
 pub const EXTENSION: &str = "falloff";
 /// [`Header::rank`] of a process that no launcher numbered.

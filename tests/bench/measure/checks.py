@@ -142,9 +142,9 @@ class Checks:
         inside = sum(one["work_at_excl_seconds"] + one["work_base_excl_seconds"] for one in score["contexts"]
                      if one["path"][:1] == ["<thread root>"])
         self.report.goal("helper threads: time of theirs in the score, s", f"{inside:.3f}", "0", inside == 0)
-        view = falloff_json(self.binary, "view", sorted(sweep.glob("runs/*"))[-1])
+        view = falloff_json(self.binary, "view", sorted(sweep.glob("runs/*"))[-1], "--helpers")
         rows = {row["name"]: row["inclusive_ns"] for row in view["rows"] if row["name"] in ("<program>", "<thread root>")}
-        self.report.fact("helper threads: share of the total that `falloff view` shows",
+        self.report.fact("helper threads: share of the total that `falloff view --helpers` shows",
                          f"{100 * rows.get('<thread root>', 0) / rows['<program>']:.1f} %")
 
 

@@ -56,7 +56,8 @@ class Measurement:
         head = HEADER.unpack_from(self.bytes)
         if head[:2] != (b"FALLOFF\n", 1):
             raise ValueError(f"{path}: no measurement file of version 1")
-        self.header_len, self.state, self.next = head[4], head[9], head[11]
+        self.header_len, self.state = head[4], head[9]
+        self.next = min(head[11], len(self.bytes))
         self.pid, self.rank, self.ranks = head[13], head[15], head[16]
         self.metrics, self.modules, self.threads = {}, {}, []
         threads = []
@@ -67,12 +68,13 @@ class Measurement:
         self.threads = [self.thread(fields) for fields in threads]
 
     def chunks(self):
-        """Offset and head of each chunk."""
+        """Offset and head of each chunk, which uses no more than is there of a file that is cut short."""
         offset = self.header_len
         while offset + CHUNK.size <= self.next:
             chunk = CHUNK.unpack_from(self.bytes, offset)
             if chunk[3]:
-                yield offset, chunk
+                used = min(chunk[4], self.next - offset - CHUNK.size)
+                yield offset, (*chunk[:4], used, chunk[5])
             offset += chunk[3] or STEP
 
     def read_records(self, offset, used):
@@ -80,6 +82,8 @@ class Measurement:
         end, threads = offset + used, []
         while offset + RECORD.size <= end:
             kind, padding, length = RECORD.unpack_from(self.bytes, offset)
+            if offset + length > end:
+                break
             body = self.bytes[offset + RECORD.size:offset + length - padding]
             if kind == 2:
                 self.metrics[METRIC.unpack_from(body)[0]] = body[METRIC.size:].decode()
