@@ -1,7 +1,6 @@
 //! After the end: notes how the process ended in its measurement, gives back the file's unused length, keeps what names the
 //! code that the process generated, and seals the measurement.
 
-use std::env;
 use std::fs::{self, File, OpenOptions};
 use std::io::Read;
 use std::mem::offset_of;
@@ -14,13 +13,14 @@ use std::time::{Duration, Instant};
 use falloff_format::header::{
     ENDED_BY_EXIT, ENDED_BY_SIGNAL, HEADER_LEN, Header, NO_RANK, SEALED_MAGIC, STATE_ENDED,
 };
-use falloff_format::{Measurement, header::EXTENSION, job};
+use falloff_format::{Measurement, header::EXTENSION};
 use flate2::read::GzDecoder;
 use nix::errno::Errno;
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
 use zerocopy::IntoBytes;
 
+use crate::rank::own_rank;
 use crate::seal::seal;
 use crate::{MEASUREMENTS, code_files};
 
@@ -39,7 +39,7 @@ pub(crate) enum Left {
 ///
 /// Faults are passed over: the files are complete without this, only longer than they need be.
 pub(crate) fn close(measurements: &Path, run_id: &str, pid: u32, status: ExitStatus) -> Left {
-    close_of_rank(own_rank(), measurements, run_id, pid, status)
+    close_of_rank(own_rank().unwrap_or(NO_RANK), measurements, run_id, pid, status)
 }
 
 fn close_of_rank(rank: i32, measurements: &Path, run_id: &str, pid: u32, status: ExitStatus) -> Left {
@@ -123,12 +123,6 @@ fn open(path: PathBuf) -> Option<Found> {
     }
     let header = *Measurement::parse(&bytes).ok()?.header();
     Some(Found { path, file, header, sealed })
-}
-
-/// The rank that a launcher gave to falloff, and so to the program.
-fn own_rank() -> i32 {
-    let number = |name: &[u8]| env::var(str::from_utf8(name).ok()?).ok()?.parse().ok();
-    job::rank(number).map_or(NO_RANK, |(rank, _)| rank)
 }
 
 fn is_alive(pid: u32) -> bool {

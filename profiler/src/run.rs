@@ -13,6 +13,7 @@ use crate::measurements::Left;
 use crate::outside::{self, Hold, Session};
 use crate::probe::{Machine, Obstacle, refusal};
 use crate::program::Program;
+use crate::rank::is_one_of_many;
 use crate::run_file::RunFile;
 use crate::{Ending, Error, Preload, Prepared, RUN_ID_VARIABLE, launch, measurements, run_dir, run_id};
 
@@ -120,19 +121,6 @@ fn variables(preload: &Path, measurements: &Path, run_id: &str, prepared: &Prepa
         ("FALLOFF_MEASUREMENTS".into(), Some(measurements.as_os_str().to_owned())),
     ];
     paths.into_iter().chain(texts.map(|(name, value)| (name.into(), value.map(Into::into)))).collect()
-}
-
-/// Variables in which launchers number the ranks of a job.
-const RANKS: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"];
-
-/// Whether a launcher started this process as one of several ranks.
-pub fn is_one_of_many() -> bool {
-    RANKS.iter().any(|name| env::var_os(name).is_some())
-}
-
-/// Whether this process is the one of a job that says what is the same for all: rank 0, or alone.
-pub fn is_spokesman() -> bool {
-    RANKS.iter().find_map(env::var_os).is_none_or(|rank| rank == "0")
 }
 
 /// Silence where a log or another program reads standard error, unless the profile is missing.
