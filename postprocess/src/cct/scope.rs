@@ -21,19 +21,22 @@ pub enum ScopeKind {
     Function,
     /// A function whose body the compiler copied into its caller.
     Inlined,
+    /// A loop of a function, from its first line: its statements, its calls and the loops within it are below.
+    Loop,
     /// A statement: one line of a source file.
     Line,
 }
 
 impl ScopeKind {
     /// All kinds, in their order.
-    pub const ALL: [ScopeKind; 7] = [
+    pub const ALL: [ScopeKind; 8] = [
         ScopeKind::Root,
         ScopeKind::Pseudo,
         ScopeKind::Module,
         ScopeKind::File,
         ScopeKind::Function,
         ScopeKind::Inlined,
+        ScopeKind::Loop,
         ScopeKind::Line,
     ];
 
@@ -46,6 +49,7 @@ impl ScopeKind {
             ScopeKind::File => "file",
             ScopeKind::Function => "function",
             ScopeKind::Inlined => "inlined",
+            ScopeKind::Loop => "loop",
             ScopeKind::Line => "line",
         }
     }
@@ -64,7 +68,7 @@ impl ScopeKind {
 /// A function at a call site, a statement, a pseudo frame: one step of a call path.
 ///
 /// Two scopes are the same if everything but the line of a function's *definition* is the same: the definition
-/// may move between builds, while the line of a statement is what it is.
+/// may move between builds, while the line of a statement or a loop is what it is.
 #[derive(Clone, Debug)]
 pub struct Scope {
     /// Kind.
@@ -75,7 +79,7 @@ pub struct Scope {
     pub module: Option<Arc<str>>,
     /// Source file.
     pub file: Option<Arc<str>>,
-    /// Line of a statement, or the line where a function is defined.
+    /// Line of a statement, first line of a loop, or the line where a function is defined.
     pub line: Option<u32>,
     /// Line of the call in the caller.
     pub call_line: Option<u32>,
@@ -101,7 +105,7 @@ impl Scope {
     }
 
     fn key(&self) -> Key<'_> {
-        let line = if self.kind == ScopeKind::Line { self.line } else { None };
+        let line = if matches!(self.kind, ScopeKind::Loop | ScopeKind::Line) { self.line } else { None };
         (self.kind, self.module.as_deref(), self.file.as_deref(), &self.name, line, self.call_line)
     }
 }

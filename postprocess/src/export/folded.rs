@@ -1,83 +1,41 @@
 //! Folded call paths: one line a path, as flame graph tools read them.
 
-use std::collections::BTreeSet;
-use std::fmt::Write;
+use std::io::{self, Write};
 
 use rustc_hash::FxHashMap;
 
+use super::profile::Profile;
 use crate::cct::{ScopeKind, THREAD_ROOT, Tree};
-use crate::database::{Database, Location, Unit};
+use crate::database::Unit;
 
-/// What is put in front of each path.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum By {
-    /// Nothing: all locations together.
-    #[default]
-    None,
-    /// `NAME:pid`.
-    Process,
-    /// `rank N`; `NAME:pid` for processes that have no rank.
-    Rank,
-    /// `NAME:pid:tid`.
-    Thread,
-}
-
-impl By {
-    fn label(self, location: &Location, image: usize) -> String {
-        // A process that executes another image of the same name is two profiles.
-        let suffix = if image > 0 { format!("#{}", image + 1) } else { String::new() };
-        let process = || format!("{}:{}{suffix}", frame_text(location.program()), location.pid);
-        match (self, location.rank) {
-            (By::None, _) => String::new(),
-            (By::Rank, Some(rank)) => format!("rank {rank}"),
-            (By::Process | By::Rank, _) => process(),
-            (By::Thread, _) => format!("{}:{}", process(), location.tid),
-        }
-    }
-}
-
-/// For each location, how many images of its program's name its process had executed before.
-fn images(locations: &[Location]) -> Vec<usize> {
-    fn key(location: &Location) -> (&str, u32, &str) {
-        (&location.host, location.pid, location.program())
-    }
-    let mut starts: FxHashMap<_, BTreeSet<u64>> = FxHashMap::default();
-    for location in locations {
-        starts.entry(key(location)).or_default().insert(location.start_ns);
-    }
-    let before = |l: &Location| starts.get(&key(l)).map_or(0, |s| s.range(..l.start_ns).count());
-    locations.iter().map(before).collect()
-}
-
-/// Writes every call path that has cost of its own, with `frame;frame;frame VALUE` a line, outermost frame first.
+/// Writes every call path that has cost of its own, with `frame;frame;frame VALUE` a line, outermost frame first, in the
+/// profile's first metric; the label of a group is the outermost frame of its paths.
 ///
 /// Frames are functions, inlined functions and pseudo frames. Values are whole microseconds for times and counts
-/// for counts; microseconds are rounded so that their sum is the rounded total. `None` if the metric was not
-/// measured.
-pub fn folded(database: &Database, metric: &str, by: By) -> Option<String> {
-    let unit = database.metric(metric)?.unit;
-    let metric = database.metrics().iter().position(|m| m.name == metric)? as u32;
-    let images = images(database.locations());
-    let labels: Vec<String> = database.locations().iter().zip(images).map(|(l, i)| by.label(l, i)).collect();
-    let paths = Paths::new(database.tree());
-    let mut sums: FxHashMap<(&str, u32), u64> = FxHashMap::default();
-    for value in database.values().iter().filter(|v| v.metric == metric) {
-        let place = (labels[value.location as usize].as_str(), paths.of_context[value.context as usize]);
-        let sum = sums.entry(place).or_default();
-        *sum = sum.saturating_add(value.exclusive);
+/// for counts; microseconds are rounded so that their sum is the rounded total.
+///
+/// # Errors
+/// Those of `out`.
+pub fn folded(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
+    let Some(metric) = profile.metrics().first() else { return Ok(()) };
+    let paths = Paths::new(profile.tree());
+    let mut lines: Vec<((String, u32), u64)> = Vec::new();
+    for group in profile.groups() {
+        let mut sums: FxHashMap<u32, f64> = FxHashMap::default();
+        for (context, cost) in group.costs(0) {
+            *sums.entry(paths.of_context[*context as usize]).or_default() += cost;
+        }
+        let label = frame_text(&group.label);
+        lines.extend(sums.into_iter().map(|(path, cost)| ((label.clone(), path), cost.round() as u64)));
     }
-    let mut lines: Vec<((&str, u32), u64)> = sums.into_iter().collect();
     lines.sort_unstable();
-    if unit == Unit::Nanoseconds {
+    if metric.unit == Unit::Nanoseconds {
         to_microseconds(&mut lines);
     }
-    let mut text = String::new();
     for ((label, path), value) in lines.into_iter().filter(|(_, v)| *v > 0) {
-        paths.write(&mut text, label, path);
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, " {value}");
+        writeln!(out, "{} {value}", paths.text(&label, path))?;
     }
-    Some(text)
+    Ok(())
 }
 
 /// A name as a frame of a line.
@@ -155,7 +113,7 @@ impl Paths {
             .collect()
     }
 
-    fn write(&self, text: &mut String, label: &str, path: u32) {
+    fn text(&self, label: &str, path: u32) -> String {
         let mut frames: Vec<&str> = Vec::new();
         let mut here = path;
         while here != 0 {
@@ -169,18 +127,22 @@ impl Paths {
         if frames.is_empty() {
             frames.push("<program>");
         }
-        for (index, frame) in frames.iter().rev().enumerate() {
-            if index > 0 {
-                text.push(';');
-            }
-            text.push_str(frame);
-        }
+        frames.reverse();
+        frames.join(";")
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::database::Database;
+    use crate::export::By;
+
+    fn text(database: &Database, metric: &str, by: By) -> String {
+        let mut out = Vec::new();
+        folded(&Profile::new(database, &[metric], by), &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
 
     #[test]
     fn rounding_keeps_the_total() {
@@ -193,16 +155,18 @@ mod tests {
     #[test]
     fn every_path_with_cost_is_a_line() {
         let database = crate::synthetic::database();
-        insta::assert_snapshot!("folded", folded(&database, "cpu", By::None).unwrap());
-        insta::assert_snapshot!("folded_by_rank", folded(&database, "samples", By::Rank).unwrap());
-        assert_eq!(folded(&database, "cycles", By::None), None);
-        let first = |by| folded(&database, "cpu", by).unwrap().lines().next().unwrap().to_owned();
+        insta::assert_snapshot!("folded", text(&database, "cpu", By::None));
+        insta::assert_snapshot!("folded_by_rank", text(&database, "samples", By::Rank));
+        assert_eq!(text(&database, "cycles", By::None), "");
+        let first = |by| text(&database, "cpu", by).lines().next().unwrap().to_owned();
         assert!(first(By::Process).starts_with("app:100;"));
         assert!(first(By::Thread).starts_with("app:100:100;"));
         let total: u64 = database.exclusive_totals("cpu").unwrap().iter().sum();
         for by in [By::None, By::Process, By::Rank, By::Thread] {
-            let text = folded(&database, "cpu", by).unwrap();
-            let sum: u64 = text.lines().map(|l| l.rsplit(' ').next().unwrap().parse::<u64>().unwrap()).sum();
+            let sum: u64 = text(&database, "cpu", by)
+                .lines()
+                .map(|l| l.rsplit(' ').next().unwrap().parse::<u64>().unwrap())
+                .sum();
             assert_eq!(sum, (total + 500) / 1000);
         }
     }
@@ -210,20 +174,9 @@ mod tests {
     #[test]
     fn helpers_that_are_left_out_have_no_line() {
         let whole = crate::synthetic::database_with_helper(false);
-        let plain = folded(&crate::synthetic::database(), "cpu", By::Thread).unwrap();
-        assert!(folded(&whole, "cpu", By::Thread).unwrap().contains("a_progress_engine;poll 2500000\n"));
-        assert_eq!(folded(&whole.without_helpers(), "cpu", By::Thread).unwrap(), plain);
-    }
-
-    #[test]
-    fn images_of_one_process_are_told_apart() {
-        let mut locations = vec![crate::synthetic::database().locations()[0].clone(); 3];
-        locations[1].start_ns += 5;
-        locations[2].start_ns += 5;
-        locations[2].image = "/bin/other".into();
-        let labels: Vec<String> =
-            locations.iter().zip(images(&locations)).map(|(l, i)| By::Process.label(l, i)).collect();
-        assert_eq!(labels, ["app:100", "app:100#2", "other:100"]);
+        let plain = text(&crate::synthetic::database(), "cpu", By::Thread);
+        assert!(text(&whole, "cpu", By::Thread).contains("a_progress_engine;poll 2500000\n"));
+        assert_eq!(text(&whole.without_helpers(), "cpu", By::Thread), plain);
     }
 
     #[test]

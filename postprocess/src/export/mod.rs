@@ -1,5 +1,9 @@
-//! Databases in the formats of other tools.
+//! Profiles in the formats of other tools: one module for each, over one model ([`Profile`]).
 
+mod by;
 mod folded;
+mod profile;
 
-pub use folded::{By, folded};
+pub use by::By;
+pub use folded::folded;
+pub use profile::{Group, Profile};
