@@ -42,13 +42,13 @@ pub enum Error {
         second: PathBuf,
     },
     /// A database of a major version that this program does not know.
-    #[error("failed to open the database {}: it has version {found}, this falloff reads version {known}", path.display())]
+    #[error("failed to open the database {}: it has version {found}, this falloff reads up to version {known}", path.display())]
     DatabaseVersion {
         /// The database.
         path: PathBuf,
         /// Its version.
         found: u64,
-        /// The version that is read here.
+        /// The latest version that is read here.
         known: u64,
     },
     /// A table or the manifest of a database is missing or damaged.
@@ -76,6 +76,14 @@ pub enum Error {
         first: &'static str,
         /// Unit in another.
         second: &'static str,
+    },
+    /// Databases whose values have no common divisor that fits.
+    #[error(
+        "failed to merge databases: the values of metric `{metric}` get too large over their common divisor"
+    )]
+    DivisorTooLarge {
+        /// The metric.
+        metric: String,
     },
     /// Databases whose paths do not go together.
     #[error("failed to merge databases: OpenMP worker stacks are grafted in some and not in others")]
@@ -111,6 +119,7 @@ impl Error {
                 "check that the directory can be written to and the disk has room".into()
             }
             Error::MixedGrafts => "make all of them with `--graft-openmp`, or all without".into(),
+            Error::DivisorTooLarge { .. } => "merge before taking means or scaling, or merge fewer".into(),
             Error::MetricUnits { .. } => "merge databases that measured the same events".into(),
         };
         Some(hint)

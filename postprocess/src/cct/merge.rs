@@ -94,7 +94,8 @@ impl<'a> Merger<'a> {
             context: places[cost.node as usize].cost,
             location: first_location + cost.location,
             metric: metrics[cost.metric as usize],
-            exclusive: cost.value,
+            // No clock and no counter gets that far.
+            exclusive: i64::try_from(cost.value).unwrap_or(i64::MAX),
         });
         self.values.append(&mut summed(values.collect()));
     }

@@ -16,6 +16,7 @@ use rustc_hash::FxHashMap;
 pub(super) enum Column {
     U32(Vec<u32>),
     U64(Vec<u64>),
+    I64(Vec<i64>),
     Flag(Vec<bool>),
     Text(Vec<Arc<str>>),
     MaybeU32(Vec<Option<u32>>),
@@ -27,6 +28,7 @@ pub(super) enum Column {
 pub(super) enum Kind {
     U32,
     U64,
+    I64,
     Flag,
     Text,
     MaybeU32,
@@ -38,6 +40,7 @@ impl Kind {
         match self {
             Kind::U32 => Column::U32(Vec::new()),
             Kind::U64 => Column::U64(Vec::new()),
+            Kind::I64 => Column::I64(Vec::new()),
             Kind::Flag => Column::Flag(Vec::new()),
             Kind::Text => Column::Text(Vec::new()),
             Kind::MaybeU32 => Column::MaybeU32(Vec::new()),
@@ -51,6 +54,7 @@ impl Column {
         match self {
             Column::U32(rows) => rows.len(),
             Column::U64(rows) => rows.len(),
+            Column::I64(rows) => rows.len(),
             Column::Flag(rows) => rows.len(),
             Column::Text(rows) => rows.len(),
             Column::MaybeU32(rows) => rows.len(),
@@ -61,17 +65,18 @@ impl Column {
     pub fn physical(&self) -> Physical {
         match self {
             Column::U32(_) | Column::MaybeU32(_) => Physical::INT32,
-            Column::U64(_) => Physical::INT64,
+            Column::U64(_) | Column::I64(_) => Physical::INT64,
             Column::Flag(_) => Physical::BOOLEAN,
             Column::Text(_) | Column::MaybeText(_) => Physical::BYTE_ARRAY,
         }
     }
 
     pub fn field(&self, name: &str) -> Result<Type> {
-        let unsigned = |bit_width| Some(LogicalType::integer(bit_width, false));
+        let integer = |bit_width, signed| Some(LogicalType::integer(bit_width, signed));
         let logical = match self {
-            Column::U32(_) | Column::MaybeU32(_) => unsigned(32),
-            Column::U64(_) => unsigned(64),
+            Column::U32(_) | Column::MaybeU32(_) => integer(32, false),
+            Column::U64(_) => integer(64, false),
+            Column::I64(_) => integer(64, true),
             Column::Flag(_) => None,
             Column::Text(_) | Column::MaybeText(_) => Some(LogicalType::String),
         };
@@ -94,6 +99,7 @@ impl Column {
         match self {
             Column::U32(all) => put(column.typed::<Int32Type>(), all[rows].iter().map(|v| Some(*v as i32)))?,
             Column::U64(all) => put(column.typed::<Int64Type>(), all[rows].iter().map(|v| Some(*v as i64)))?,
+            Column::I64(all) => put(column.typed::<Int64Type>(), all[rows].iter().map(|v| Some(*v)))?,
             Column::Flag(all) => put(column.typed::<BoolType>(), all[rows].iter().map(|v| Some(*v)))?,
             Column::Text(all) => {
                 put(column.typed::<ByteArrayType>(), all[rows].iter().map(|v| Some(ByteArray::from(&**v))))?;
@@ -117,6 +123,7 @@ impl Column {
             Column::U64(all) => {
                 all.extend(get::<Int64Type>(reader, rows)?.into_iter().flatten().map(|v| v as u64))
             }
+            Column::I64(all) => all.extend(get::<Int64Type>(reader, rows)?.into_iter().flatten()),
             Column::Flag(all) => all.extend(get::<BoolType>(reader, rows)?.into_iter().flatten()),
             Column::Text(all) => {
                 let mut interned = Interned::default();

@@ -4,27 +4,30 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use super::column::Kind;
 use super::manifest::{MANIFEST_FILE, Manifest, SCHEMA, VERSION, manifest_of};
 use super::model::{Database, Parts};
 use super::table::Table;
-use super::v1;
+use super::{v1, v2};
 use crate::error::Error;
 
 impl Database {
     /// Reads the database in a directory and checks all of it.
     ///
     /// # Errors
-    /// [`Error::DatabaseVersion`] for another major version, [`Error::DatabaseDamaged`] for anything that is
+    /// [`Error::DatabaseVersion`] for a later major version, [`Error::DatabaseDamaged`] for anything that is
     /// missing or does not fit together.
     pub fn open(dir: &Path) -> Result<Database, Error> {
         let manifest = read_manifest(dir)?;
         let reader = Reader { dir, manifest: &manifest };
-        let tree = reader.read(v1::CONTEXTS, v1::contexts)?;
-        let locations = reader.read(v1::LOCATIONS, v1::locations)?;
-        let metrics = reader.read(v1::METRICS, v1::metrics)?;
-        let modules = reader.read(v1::MODULES, v1::modules)?;
-        let values =
-            reader.read(v1::VALUES, |table| v1::values(table, tree.len(), locations.len(), metrics.len()))?;
+        let tree = reader.read(v2::CONTEXTS, v2::contexts)?;
+        let locations = reader.read(v2::LOCATIONS, v2::locations)?;
+        let first = manifest.version == 1;
+        let metrics = reader.read(v2::METRICS, if first { v1::metrics } else { v2::metrics })?;
+        let modules = reader.read(v2::MODULES, v2::modules)?;
+        let read_values = if first { v1::values } else { v2::values };
+        let values = reader
+            .read(v2::VALUES, |table| read_values(table, tree.len(), locations.len(), metrics.len()))?;
         let Manifest { provenance, warnings, .. } = manifest;
         Ok(Database::from_parts(Parts { tree, metrics, locations, values, modules, warnings, provenance }))
     }
@@ -51,7 +54,7 @@ impl Database {
     fn write_tables(&self, dir: &Path) -> Result<(), String> {
         let text = |e: std::io::Error| e.to_string();
         fs::create_dir_all(dir).map_err(text)?;
-        let tables = v1::tables(self);
+        let tables = v2::tables(self);
         for (name, table) in &tables {
             table.write(&table_path(dir, name)).map_err(|e| e.to_string())?;
         }
@@ -73,7 +76,7 @@ pub(crate) fn read_manifest(dir: &Path) -> Result<Manifest, Error> {
         return Err(damaged(format!("its schema is not `{SCHEMA}`")));
     }
     let found = json["version"].as_u64().ok_or_else(|| damaged("it has no version".into()))?;
-    if found != VERSION {
+    if !(1..=VERSION).contains(&found) {
         return Err(Error::DatabaseVersion { path: dir.to_owned(), found, known: VERSION });
     }
     serde_json::from_value(json).map_err(|e| damaged(e.to_string()))
@@ -85,10 +88,14 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    fn columns(&self, table: &str) -> &'static [(&'static str, Kind)] {
+        if self.manifest.version == 1 { v1::columns(table) } else { v2::columns(table) }
+    }
+
     fn read<T>(&self, name: &str, rows: impl FnOnce(Table) -> Result<T, String>) -> Result<T, Error> {
         let path = table_path(self.dir, name);
         let read = || {
-            let table = Table::read(&path, v1::columns(name))?;
+            let table = Table::read(&path, self.columns(name))?;
             let expected = self.manifest.tables.get(name).copied();
             if expected != Some(table.rows() as u64) {
                 let expected = expected.map_or("no number".to_owned(), |n| n.to_string());
@@ -175,9 +182,9 @@ mod tests {
             Database::open(&path).unwrap_err()
         };
         let manifest = |version: &str| format!(r#"{{"schema":"falloff.database","version":{version}}}"#);
-        let newer = reopened(MANIFEST_FILE, manifest("2").as_bytes());
-        assert!(matches!(newer, Error::DatabaseVersion { found: 2, known: 1, .. }), "{newer}");
-        let incomplete = reopened(MANIFEST_FILE, manifest("1").as_bytes());
+        let newer = reopened(MANIFEST_FILE, manifest("3").as_bytes());
+        assert!(matches!(newer, Error::DatabaseVersion { found: 3, known: 2, .. }), "{newer}");
+        let incomplete = reopened(MANIFEST_FILE, manifest("2").as_bytes());
         assert!(incomplete.to_string().contains("missing field"), "{incomplete}");
         let foreign = reopened(MANIFEST_FILE, b"[]");
         assert!(foreign.to_string().contains("schema"), "{foreign}");

@@ -67,10 +67,12 @@ impl Health {
         let rates: BTreeSet<u32> =
             database.locations().iter().map(|l| l.rate_hz).filter(|r| *r > 0).collect();
         health.asked_rates_hz = rates.into_iter().collect();
-        if let Some(cpu) = database.exclusive_totals(CPU) {
+        if let Some(cpu) = database.sums(CPU, |_| true) {
             let tree = database.tree();
             let (mut booked, mut unsampled) = (0u64, 0u64);
             for (context, ns) in (0u32..).zip(cpu) {
+                // Of a difference, what became less is no CPU time.
+                let ns = u64::try_from(ns).unwrap_or(0);
                 booked = booked.saturating_add(ns);
                 if *tree.scope(context).name == *Pseudo::Unsampled.name() {
                     unsampled = unsampled.saturating_add(ns);

@@ -2,6 +2,7 @@
 
 use super::manifest::Provenance;
 use super::model::{Database, Metric, Parts, Value};
+use super::rational::{common_divisor, reduce};
 use super::time::with_time;
 use crate::cct::union;
 use crate::error::Error;
@@ -11,8 +12,8 @@ impl Database {
     /// the databases does not matter, nor does it matter which of them are joined first.
     ///
     /// # Errors
-    /// [`Error::MetricUnits`] if a metric has different units, [`Error::MixedGrafts`] if some have OpenMP worker
-    /// stacks grafted and others have not.
+    /// [`Error::MetricUnits`] if a metric has different units, [`Error::DivisorTooLarge`] if the values do not fit over
+    /// their common divisor, [`Error::MixedGrafts`] if some have OpenMP worker stacks grafted and others have not.
     pub fn join(databases: &[&Database]) -> Result<Database, Error> {
         let metrics = united_metrics(databases)?;
         let grafted = |d: &&Database| d.provenance().graft_openmp;
@@ -24,18 +25,27 @@ impl Database {
         let (locations, location_maps) = sorted_union(databases);
         let mut values = Vec::with_capacity(databases.iter().map(|d| d.values().len()).sum());
         for ((database, contexts), locations) in databases.iter().zip(&contexts).zip(&location_maps) {
-            let own = database.metrics();
-            let metric_map: Vec<u32> =
-                own.iter().map(|m| metrics.iter().position(|n| n == m).unwrap_or(0) as u32).collect();
-            values.extend(database.values().iter().map(|v| Value {
-                context: contexts[v.context as usize],
-                location: locations[v.location as usize],
-                metric: metric_map[v.metric as usize],
-                exclusive: v.exclusive,
-            }));
+            // Place of each metric and what its values are multiplied by.
+            let own = database.metrics().iter().map(|m| {
+                let place = metrics.iter().position(|n| n.name == m.name).unwrap_or(0);
+                (place as u32, i64::try_from(metrics[place].divisor / m.divisor).ok())
+            });
+            let own: Vec<(u32, Option<i64>)> = own.collect();
+            for v in database.values() {
+                let (metric, factor) = own[v.metric as usize];
+                let exclusive = factor.and_then(|f| v.exclusive.checked_mul(f));
+                let exclusive = exclusive.ok_or_else(|| too_large(&metrics[metric as usize]))?;
+                values.push(Value {
+                    context: contexts[v.context as usize],
+                    location: locations[v.location as usize],
+                    metric,
+                    exclusive,
+                });
+            }
         }
         values.sort_unstable();
-        let (metrics, values) = with_time(metrics, values);
+        let (mut metrics, mut values) = with_time(metrics, values);
+        reduce(&mut metrics, &mut values);
         Ok(Database::from_parts(Parts {
             tree,
             metrics,
@@ -55,18 +65,30 @@ fn sorted<T: Ord>(items: impl Iterator<Item = T>) -> Vec<T> {
     items
 }
 
+/// Every metric once, over the common divisor of all that have it.
 fn united_metrics(databases: &[&Database]) -> Result<Vec<Metric>, Error> {
-    let metrics = sorted(databases.iter().flat_map(|d| d.metrics().to_vec()));
-    for (i, first) in metrics.iter().enumerate() {
-        if let Some(second) = metrics[i + 1..].iter().find(|m| m.name == first.name) {
-            return Err(Error::MetricUnits {
-                metric: first.name.clone(),
-                first: first.unit.word(),
-                second: second.unit.word(),
-            });
+    let mut united: Vec<Metric> = Vec::new();
+    for metric in sorted(databases.iter().flat_map(|d| d.metrics().to_vec())) {
+        match united.iter_mut().find(|m| m.name == metric.name) {
+            None => united.push(metric),
+            Some(known) if known.unit == metric.unit => {
+                let divisor = common_divisor([known.divisor, metric.divisor]);
+                known.divisor = divisor.ok_or_else(|| too_large(&metric))?;
+            }
+            Some(known) => {
+                return Err(Error::MetricUnits {
+                    metric: metric.name,
+                    first: known.unit.word(),
+                    second: metric.unit.word(),
+                });
+            }
         }
     }
-    Ok(metrics)
+    Ok(united)
+}
+
+fn too_large(metric: &Metric) -> Error {
+    Error::DivisorTooLarge { metric: metric.name.clone() }
 }
 
 /// All locations in order, and the map of each database's.

@@ -36,12 +36,13 @@ impl Database {
     }
 
     /// What [`Database::without_helpers`] left out, summed over the locations selected, in the metric's unit.
-    pub fn left_out(&self, metric: &str, select: impl Fn(&Location) -> bool) -> u64 {
-        let metric = self.metrics().iter().position(|m| m.name == metric);
+    pub fn left_out(&self, metric: &str, select: impl Fn(&Location) -> bool) -> f64 {
+        let Some(place) = self.metrics().iter().position(|m| m.name == metric) else { return 0.0 };
         let values = self.left_out.as_ref().map_or(&[][..], |left_out| &left_out.values);
         let selected =
-            |v: &&Value| Some(v.metric as usize) == metric && select(&self.locations()[v.location as usize]);
-        values.iter().filter(selected).fold(0, |sum, v| sum.saturating_add(v.exclusive))
+            |v: &&Value| v.metric as usize == place && select(&self.locations()[v.location as usize]);
+        let sum = values.iter().filter(selected).fold(0i64, |sum, v| sum.saturating_add(v.exclusive));
+        self.metrics()[place].in_unit(sum)
     }
 }
 
@@ -58,12 +59,12 @@ mod tests {
         assert_eq!(shown.locations(), whole.locations());
         assert_eq!(shown.health(), whole.health());
         for metric in ["cpu", "samples"] {
-            let total = |d: &crate::Database| d.exclusive_totals(metric).unwrap().iter().sum::<u64>();
+            let total = |d: &crate::Database| d.exclusive_totals(metric).unwrap().iter().sum::<f64>();
             assert!(total(&shown) < total(&whole));
             assert_eq!(total(&shown) + shown.left_out(metric, |_| true), total(&whole));
-            assert_eq!((whole.left_out(metric, |_| true), shown.left_out(metric, |l| !l.helper)), (0, 0));
+            assert_eq!((whole.left_out(metric, |_| true), shown.left_out(metric, |l| !l.helper)), (0.0, 0.0));
         }
-        assert_eq!(shown.left_out("cycles", |_| true), 0);
+        assert_eq!(shown.left_out("cycles", |_| true), 0.0);
     }
 
     #[test]

@@ -12,8 +12,8 @@ use super::model::Database;
 pub(crate) const MANIFEST_FILE: &str = "manifest.json";
 /// Its `schema`.
 pub(crate) const SCHEMA: &str = "falloff.database";
-/// Major version that is written and read.
-pub(crate) const VERSION: u64 = 1;
+/// Major version that is written; this one and those before it are read.
+pub(crate) const VERSION: u64 = 2;
 
 /// Where a database came from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -38,7 +38,29 @@ pub struct Provenance {
     /// What the launcher wrote about the run, as it is.
     pub run: Json,
     /// Operations that made this database out of others, oldest first.
-    pub history: Vec<String>,
+    pub history: Vec<Operation>,
+}
+
+/// An operation that made a database out of others.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Operation {
+    /// Its name, for example `diff`.
+    pub operator: String,
+    /// What it was told beside the databases, in order.
+    pub arguments: Vec<String>,
+    /// The databases that it was applied to, in order.
+    pub inputs: Vec<Input>,
+}
+
+/// A database that another was made of.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Input {
+    /// Run that was measured; empty for a database of several.
+    pub run_id: String,
+    /// How it was called, as a rule its directory.
+    pub name: String,
 }
 
 /// A measurement file as it was when merged.

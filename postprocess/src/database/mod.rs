@@ -5,6 +5,8 @@
 mod clock;
 mod column;
 mod files;
+#[cfg(test)]
+mod golden_tests;
 mod health;
 mod join;
 mod left_out;
@@ -12,10 +14,12 @@ mod location;
 mod losses;
 mod manifest;
 mod model;
+mod rational;
 mod summary;
 mod table;
 mod time;
 mod v1;
+mod v2;
 
 pub use clock::{Clocks, CpuClock, WaitClock};
 pub(crate) use files::read_manifest;
@@ -23,8 +27,9 @@ pub use health::Health;
 pub use location::{Location, ProcessState};
 pub use losses::{Drops, Partials};
 pub(crate) use manifest::MANIFEST_FILE;
-pub use manifest::{Provenance, SourceFile};
+pub use manifest::{Input, Operation, Provenance, SourceFile};
 pub(crate) use model::Parts;
 pub use model::{Database, Metric, ModuleInfo, SymbolSource, Unit, Value};
+pub use rational::{common_divisor, gcd, reduce};
 pub use summary::{Summary, summarise};
 pub(crate) use time::with_time;

@@ -55,6 +55,27 @@ pub struct Metric {
     pub unit: Unit,
     /// Name, for example `cpu`.
     pub name: String,
+    /// What its values are divided by to be in the unit, at least 1: means and scaled databases stay exact. What was
+    /// measured has 1, and no number divides the divisor and all values.
+    pub divisor: u64,
+}
+
+impl Metric {
+    /// A metric as it is measured: in whole units.
+    pub fn new(unit: Unit, name: impl Into<String>) -> Metric {
+        Metric { unit, name: name.into(), divisor: 1 }
+    }
+
+    /// A value, or a sum of values, in the unit.
+    ///
+    /// ```
+    /// use falloff_postprocess::{Metric, Unit};
+    /// let mean_of_two = Metric { divisor: 2, ..Metric::new(Unit::Count, "samples") };
+    /// assert_eq!(mean_of_two.in_unit(7), 3.5);
+    /// ```
+    pub fn in_unit(&self, value: i64) -> f64 {
+        value as f64 / self.divisor as f64
+    }
 }
 
 /// An exclusive value of one context at one location. Values that are zero are not kept.
@@ -66,8 +87,8 @@ pub struct Value {
     pub location: u32,
     /// Index of the metric.
     pub metric: u32,
-    /// The value, in the metric's unit.
-    pub exclusive: u64,
+    /// The value, in the metric's unit once divided by [`Metric::divisor`]. Differences may be below 0.
+    pub exclusive: i64,
 }
 
 /// Where a module's names came from.
@@ -205,16 +226,23 @@ impl Database {
         self.parts.locations.iter().filter(measured).map(|l| l.clocks).collect()
     }
 
-    /// Exclusive value of every context, summed over all locations; `None` if the metric was not measured.
-    pub fn exclusive_totals(&self, metric: &str) -> Option<Vec<u64>> {
+    /// Exclusive value of every context in the metric's unit, summed over all locations; `None` if the metric was not
+    /// measured.
+    pub fn exclusive_totals(&self, metric: &str) -> Option<Vec<f64>> {
         self.exclusive_at(metric, |_| true)
     }
 
-    /// Exclusive value of every context, summed over the locations selected.
-    pub fn exclusive_at(&self, metric: &str, select: impl Fn(&Location) -> bool) -> Option<Vec<u64>> {
+    /// Exclusive value of every context in the metric's unit, summed over the locations selected.
+    pub fn exclusive_at(&self, metric: &str, select: impl Fn(&Location) -> bool) -> Option<Vec<f64>> {
+        let (sums, metric) = (self.sums(metric, select)?, self.metric(metric)?);
+        Some(sums.into_iter().map(|sum| metric.in_unit(sum)).collect())
+    }
+
+    /// The same before it is divided by [`Metric::divisor`].
+    pub(super) fn sums(&self, metric: &str, select: impl Fn(&Location) -> bool) -> Option<Vec<i64>> {
         let metric = self.parts.metrics.iter().position(|m| m.name == metric)? as u32;
         let selected: Vec<bool> = self.parts.locations.iter().map(select).collect();
-        let mut sums = vec![0u64; self.parts.tree.len()];
+        let mut sums = vec![0i64; self.parts.tree.len()];
         for value in &self.parts.values {
             if value.metric == metric && selected[value.location as usize] {
                 let sum = &mut sums[value.context as usize];

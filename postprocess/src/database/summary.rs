@@ -10,13 +10,13 @@ pub struct Summary {
     /// Index of the metric.
     pub metric: u32,
     /// Sum of the exclusive values.
-    pub sum: u64,
+    pub sum: i64,
     /// Sum over the context and all below it.
-    pub inclusive: u64,
-    /// Smallest exclusive value; 0 if any location has none.
-    pub min: u64,
+    pub inclusive: i64,
+    /// Smallest exclusive value, 0 of locations that have none among them.
+    pub min: i64,
     /// Largest exclusive value.
-    pub max: u64,
+    pub max: i64,
     /// First location that has the largest.
     pub max_location: u32,
     /// Locations with a value.
@@ -35,8 +35,8 @@ pub fn summarise(database: &Database) -> Vec<Summary> {
         metric: (i % metrics) as u32,
         sum: 0,
         inclusive: 0,
-        min: u64::MAX,
-        max: 0,
+        min: i64::MAX,
+        max: i64::MIN,
         max_location: 0,
         participants: 0,
         sum_of_squares: 0,
@@ -49,10 +49,10 @@ pub fn summarise(database: &Database) -> Vec<Summary> {
         let parent = contexts[i / metrics].parent as usize * metrics + i % metrics;
         all[parent].inclusive = all[parent].inclusive.saturating_add(all[i].inclusive);
     }
-    all.retain(|s| s.inclusive > 0);
+    all.retain(|s| s.inclusive != 0 || s.participants > 0);
     for summary in &mut all {
         if summary.participants < locations {
-            summary.min = 0;
+            (summary.min, summary.max) = (summary.min.min(0), summary.max.max(0));
         }
     }
     all
@@ -69,7 +69,7 @@ impl Summary {
             (self.max, self.max_location) = (v, value.location);
         }
         self.participants += 1;
-        self.sum_of_squares = self.sum_of_squares.saturating_add(u128::from(v) * u128::from(v));
+        self.sum_of_squares = self.sum_of_squares.saturating_add(u128::from(v.unsigned_abs()).pow(2));
     }
 }
 
@@ -82,7 +82,7 @@ mod tests {
         let database = crate::synthetic::database();
         let all = summarise(&database);
         let root = all[0];
-        let total: u64 = database.exclusive_totals("cpu").unwrap().iter().sum();
+        let total: i64 = database.sums("cpu", |_| true).unwrap().iter().sum();
         assert_eq!((root.context, root.metric, root.inclusive, root.participants), (0, 0, total, 0));
         let lost = all.iter().find(|s| s.sum == 10_000_000).unwrap();
         assert_eq!((lost.min, lost.max, lost.max_location, lost.participants), (0, 10_000_000, 0, 1));

@@ -105,7 +105,7 @@ macro_rules! take {
         }
     };
 }
-take!(u32s: U32 => u32, u64s: U64 => u64, flags: Flag => bool, texts: Text => Arc<str>,
+take!(u32s: U32 => u32, u64s: U64 => u64, i64s: I64 => i64, flags: Flag => bool, texts: Text => Arc<str>,
       maybe_u32s: MaybeU32 => Option<u32>, maybe_texts: MaybeText => Option<Arc<str>>);
 
 #[cfg(test)]
@@ -119,6 +119,7 @@ mod tests {
         let table = Table::default()
             .with("a", Column::U32(vec![0, u32::MAX, 7]))
             .with("b", Column::U64(vec![u64::MAX, 0, 1]))
+            .with("g", Column::I64(vec![i64::MIN, -1, 1]))
             .with("c", Column::Flag(vec![true, false, true]))
             .with("d", Column::Text(vec!["".into(), "ä;\n".into(), "x".into()]))
             .with("e", Column::MaybeU32(vec![None, Some(1), None]))
@@ -127,6 +128,7 @@ mod tests {
         let wanted = [
             ("a", Kind::U32),
             ("b", Kind::U64),
+            ("g", Kind::I64),
             ("c", Kind::Flag),
             ("d", Kind::Text),
             ("e", Kind::MaybeU32),

@@ -1,6 +1,7 @@
 //! The metric `time`: what a thread spends running, waiting and ready to run.
 
 use super::model::{Metric, Unit, Value};
+use super::rational::common_divisor;
 
 /// Name of the sum.
 pub(crate) const TIME: &str = "time";
@@ -11,28 +12,36 @@ const PARTS: [&str; 3] = [CPU, "blocked", "preempted"];
 
 /// Metrics and values with `time` = `cpu` + `blocked` + `preempted`, if all three are there; as they are otherwise.
 ///
-/// `metrics` and `values` are in canonical order and stay so. A `time` that is there is made anew, so that the sum of
+/// `metrics` and `values` are in canonical order and stay so; [`super::reduce`] is left to the caller. A `time` that is there is made anew, so that the sum of
 /// joined values is the sum of their parts.
 pub(crate) fn with_time(metrics: Vec<Metric>, values: Vec<Value>) -> (Vec<Metric>, Vec<Value>) {
-    let time = |name: &str| Metric { unit: Unit::Nanoseconds, name: name.into() };
-    if !PARTS.iter().all(|part| metrics.contains(&time(part))) {
+    let is = |metric: &Metric, name: &str| metric.unit == Unit::Nanoseconds && metric.name == name;
+    let is_part = |metric: &Metric| PARTS.iter().any(|part| is(metric, part));
+    if !PARTS.iter().all(|part| metrics.iter().any(|m| is(m, part))) {
         return (metrics, values);
     }
-    let mut with: Vec<Metric> = metrics.iter().filter(|m| **m != time(TIME)).cloned().collect();
-    with.push(time(TIME));
+    let Some(divisor) = common_divisor(metrics.iter().filter(|m| is_part(m)).map(|m| m.divisor)) else {
+        return (metrics, values);
+    };
+    let time = Metric { divisor, ..Metric::new(Unit::Nanoseconds, TIME) };
+    let mut with: Vec<Metric> = metrics.iter().filter(|m| !is(m, TIME)).cloned().collect();
+    with.push(time.clone());
     with.sort();
     let place = |metric: &Metric| with.iter().position(|m| m == metric).map(|at| at as u32);
     let places: Vec<Option<u32>> =
-        metrics.iter().map(|m| if *m == time(TIME) { None } else { place(m) }).collect();
-    let is_part: Vec<bool> = metrics.iter().map(|m| PARTS.iter().any(|part| *m == time(part))).collect();
-    let sum = place(&time(TIME)).unwrap_or_default();
+        metrics.iter().map(|m| if is(m, TIME) { None } else { place(m) }).collect();
+    // What values of the parts are multiplied by.
+    let factors: Vec<Option<i64>> =
+        metrics.iter().map(|m| is_part(m).then(|| (divisor / m.divisor) as i64)).collect();
+    let sum = place(&time).unwrap_or_default();
     let mut all = Vec::with_capacity(values.len() * 2);
     for group in values.chunk_by(|a, b| (a.context, a.location) == (b.context, b.location)) {
         let first = all.len();
         all.extend(group.iter().filter_map(|v| Some(Value { metric: places[v.metric as usize]?, ..*v })));
-        let parts = group.iter().filter(|v| is_part[v.metric as usize]);
-        let exclusive = parts.fold(0u64, |sum, v| sum.saturating_add(v.exclusive));
-        if exclusive > 0 {
+        let parts =
+            group.iter().filter_map(|v| Some(v.exclusive.saturating_mul(factors[v.metric as usize]?)));
+        let exclusive = parts.fold(0i64, i64::saturating_add);
+        if exclusive != 0 {
             all.push(Value { metric: sum, exclusive, ..group[0] });
         }
         all[first..].sort_unstable();
@@ -45,10 +54,10 @@ mod tests {
     use super::*;
 
     fn metric(unit: Unit, name: &str) -> Metric {
-        Metric { unit, name: name.into() }
+        Metric::new(unit, name)
     }
 
-    fn value(context: u32, metric: u32, exclusive: u64) -> Value {
+    fn value(context: u32, metric: u32, exclusive: i64) -> Value {
         Value { context, location: 0, metric, exclusive }
     }
 

@@ -161,13 +161,13 @@ mod tests {
         let first = |by| text(&database, "cpu", by).lines().next().unwrap().to_owned();
         assert!(first(By::Process).starts_with("app:100;"));
         assert!(first(By::Thread).starts_with("app:100:100;"));
-        let total: u64 = database.exclusive_totals("cpu").unwrap().iter().sum();
+        let total: f64 = database.exclusive_totals("cpu").unwrap().iter().sum();
         for by in [By::None, By::Process, By::Rank, By::Thread] {
             let sum: u64 = text(&database, "cpu", by)
                 .lines()
                 .map(|l| l.rsplit(' ').next().unwrap().parse::<u64>().unwrap())
                 .sum();
-            assert_eq!(sum, (total + 500) / 1000);
+            assert_eq!(sum, (total / 1000.0).round() as u64);
         }
     }
 

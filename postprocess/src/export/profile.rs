@@ -43,10 +43,11 @@ impl<'a> Profile<'a> {
         // Values are sorted by context, so that each list of costs is.
         for value in database.values() {
             if let Some(column) = columns[value.metric as usize] {
+                let own = metrics[column].in_unit(value.exclusive);
                 let costs = &mut groups[group_of[value.location as usize]].costs[column];
                 match costs.last_mut() {
-                    Some((context, cost)) if *context == value.context => *cost += value.exclusive as f64,
-                    _ => costs.push((value.context, value.exclusive as f64)),
+                    Some((context, cost)) if *context == value.context => *cost += own,
+                    _ => costs.push((value.context, own)),
                 }
             }
         }
@@ -125,9 +126,9 @@ mod tests {
             let names: Vec<&str> = profile.metrics().iter().map(|m| m.name.as_str()).collect();
             assert_eq!(names, ["cpu", "samples"]);
             for (index, name) in names.iter().enumerate() {
-                let whole: u64 = database.exclusive_totals(name).unwrap().iter().sum();
+                let whole: f64 = database.exclusive_totals(name).unwrap().iter().sum();
                 let groups: f64 = profile.groups().iter().map(|g| g.total(index)).sum();
-                assert_eq!(groups, whole as f64);
+                assert_eq!(groups, whole);
             }
             for group in profile.groups() {
                 assert!(group.costs(0).is_sorted_by_key(|(context, _)| *context));

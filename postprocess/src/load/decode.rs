@@ -103,7 +103,7 @@ impl<'a> Decoder<'a> {
     fn add_metrics(&mut self, metrics: &[(records::MetricRecord, String)]) {
         for index in 0..self.about.header.metric_count as usize {
             let record = metrics.iter().find(|(m, _)| usize::from(m.index) == index);
-            let known = record.and_then(|(m, name)| Some(Metric { unit: unit(m.unit)?, name: name.clone() }));
+            let known = record.and_then(|(m, name)| Some(Metric::new(unit(m.unit)?, name.as_str())));
             let place = known.map(|metric| {
                 let known = self.process.metrics.iter().position(|m| m.name == metric.name);
                 known.unwrap_or_else(|| {

@@ -70,14 +70,14 @@ proptest! {
         };
         let totals = |metric| a.exclusive_totals(metric).unwrap_or_default();
         for (part, metric) in ["cpu", "blocked", "preempted"].into_iter().enumerate() {
-            prop_assert_eq!(totals(metric).iter().sum::<u64>(), measured(part));
+            prop_assert_eq!(totals(metric).iter().sum::<f64>(), measured(part) as f64);
         }
         // `time` is the sum of its parts at every context, and is there only if they are.
         let waits = processes.iter().any(|(waits, _)| *waits);
         prop_assert_eq!(a.metric("time").is_some(), waits);
         for (context, time) in totals("time").iter().enumerate() {
             let parts = ["cpu", "blocked", "preempted"].map(|m| totals(m)[context]);
-            prop_assert_eq!(*time, parts.iter().sum::<u64>());
+            prop_assert_eq!(*time, parts.iter().sum::<f64>());
         }
         // Joining parts gives the whole, in any order and grouping.
         let parts: Vec<Database> = forward.iter().map(|i| database_of(dir.path(), &[*i], &synthetic)).collect();

@@ -54,6 +54,6 @@ fn names(database: &Database, context: u32) -> Vec<String> {
 /// Exclusive CPU time by path.
 fn costs(database: &Database) -> Vec<(String, u64)> {
     let totals = database.exclusive_totals("cpu").unwrap();
-    let with_cost = (0..totals.len() as u32).filter(|c| totals[*c as usize] > 0);
-    with_cost.map(|c| (names(database, c).join(";"), totals[c as usize])).collect()
+    let with_cost = (0..totals.len() as u32).filter(|c| totals[*c as usize] > 0.0);
+    with_cost.map(|c| (names(database, c).join(";"), totals[c as usize] as u64)).collect()
 }

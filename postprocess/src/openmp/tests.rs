@@ -23,7 +23,7 @@ fn process(paths: &[(&str, u32, &[u64])]) -> Process {
         locations: (0..locations)
             .map(|n| Location { ordinal: n, main: n == 0, ..Location::default() })
             .collect(),
-        metrics: metrics.map(|(unit, name)| Metric { unit, name: name.into() }).into(),
+        metrics: metrics.map(|(unit, name)| Metric::new(unit, name)).into(),
         modules: MODULES.iter().map(path).collect(),
         ..Process::default()
     };

@@ -115,10 +115,7 @@ pub(crate) fn database() -> Database {
     values.sort();
     Database::from_parts(Parts {
         tree,
-        metrics: vec![
-            Metric { unit: MetricUnit::Nanoseconds, name: "cpu".into() },
-            Metric { unit: MetricUnit::Count, name: "samples".into() },
-        ],
+        metrics: vec![Metric::new(MetricUnit::Nanoseconds, "cpu"), Metric::new(MetricUnit::Count, "samples")],
         locations: vec![location(0), location(1)],
         values,
         modules: Vec::new(),
@@ -177,10 +174,9 @@ pub(crate) fn time_database() -> Database {
     let compute = tree.child(main, &function("compute", 20, Some(12)));
     let wait = tree.child(main, &function("wait", 30, Some(13)));
     let (tree, place) = tree.finish();
-    let metric = |unit, name: &str| Metric { unit, name: name.into() };
     let counts = ["branch-misses", "branches", "cycles", "instructions"];
-    let times = ["blocked", "cpu", "preempted"].map(|name| metric(MetricUnit::Nanoseconds, name));
-    let metrics = times.into_iter().chain(counts.map(|name| metric(MetricUnit::Count, name))).collect();
+    let times = ["blocked", "cpu", "preempted"].map(|name| Metric::new(MetricUnit::Nanoseconds, name));
+    let metrics = times.into_iter().chain(counts.map(|name| Metric::new(MetricUnit::Count, name))).collect();
     let costs = [
         (compute, [0, 700_000_000, 50_000_000, 20, 1000, 2_000_000, 5_000_000]),
         (wait, [1_200_000_000, 30_000_000, 20_000_000, 0, 0, 100_000, 40_000]),

@@ -22,17 +22,17 @@ pub const LEFT_OUT: &str = "of threads that the program did not start are left o
 ///
 /// ```
 /// use falloff_postprocess::{Metric, Unit, views};
-/// let cpu = Metric { unit: Unit::Nanoseconds, name: "cpu".into() };
-/// let line = views::left_out_line(&cpu, 1_500_000_000);
+/// let cpu = Metric::new(Unit::Nanoseconds, "cpu");
+/// let line = views::left_out_line(&cpu, 1.5e9);
 /// assert_eq!(line.unwrap(), "1.500 s of threads that the program did not start are left out");
-/// assert_eq!(views::left_out_line(&cpu, 0), None);
+/// assert_eq!(views::left_out_line(&cpu, 0.0), None);
 /// ```
-pub fn left_out_line(metric: &Metric, left_out: u64) -> Option<String> {
+pub fn left_out_line(metric: &Metric, left_out: f64) -> Option<String> {
     let amount = match metric.unit {
-        Unit::Nanoseconds => format!("{:.3} s", left_out as f64 * 1e-9),
+        Unit::Nanoseconds => format!("{:.3} s", left_out * 1e-9),
         Unit::Count => format!("{left_out} {}", metric.name),
     };
-    (left_out > 0).then(|| format!("{amount} {LEFT_OUT}"))
+    (left_out != 0.0).then(|| format!("{amount} {LEFT_OUT}"))
 }
 
 fn counts(health: &Health, threads: usize) -> String {

@@ -43,7 +43,7 @@ pub fn write(
         run_id: &provenance.run_id,
         command: &provenance.command,
         health: HealthObject::of(database.health()),
-        left_out: BTreeMap::from([(format!("left_out_{}", metric.unit.suffix()), view.left_out)]),
+        left_out: BTreeMap::from([(format!("left_out_{}", metric.unit.suffix()), number(view.left_out))]),
         warnings: database.warnings(),
         rows: Rows { view, column, suffix: metric.unit.suffix(), total },
     };
@@ -61,7 +61,7 @@ struct Document<'a> {
     command: &'a [String],
     health: HealthObject,
     #[serde(flatten)]
-    left_out: BTreeMap<String, u64>,
+    left_out: BTreeMap<String, Option<Number>>,
     warnings: &'a [String],
     rows: Rows<'a>,
 }

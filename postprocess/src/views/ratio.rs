@@ -79,9 +79,7 @@ pub fn of_database(
     metric: &str,
     select: impl Fn(&Location) -> bool,
 ) -> Option<View> {
-    let column = |name: &str| -> Option<Vec<f64>> {
-        Some(database.exclusive_at(name, &select)?.into_iter().map(|v| v as f64).collect())
-    };
+    let column = |name: &str| database.exclusive_at(name, &select);
     let mut columns = vec![column(metric)?];
     let mut ratios = Vec::new();
     for ratio in &RATIOS {

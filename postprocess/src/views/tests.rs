@@ -61,7 +61,7 @@ fn recursion_counts_once_in_inclusive_values() {
 #[test]
 fn a_function_has_the_cost_of_its_statements() {
     let database = database();
-    let column = database.exclusive_totals("cpu").unwrap().iter().map(|v| *v as f64).collect();
+    let column = database.exclusive_totals("cpu").unwrap();
     let view = build(ViewKind::Context, database.tree(), &[column]);
     assert_eq!(value(&view, &["main", "solve"]).1, 610_000_400.0);
     assert_eq!(value(&view, &["main", "solve", "kernel"]), (3_900_000_400.0, 3_900_000_400.0));
@@ -136,7 +136,7 @@ fn helpers_that_are_left_out_are_in_no_view_but_in_the_header() {
         assert_eq!(document["left_out_ns"], left_out);
     }
     let other_rank = of_database(&shown, ViewKind::Flat, "cpu", |l| l.rank == Some(0)).unwrap();
-    assert_eq!(other_rank.left_out, 0);
+    assert_eq!(other_rank.left_out, 0.0);
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn a_run_with_nothing_but_unsampled_time_says_so() {
 #[test]
 fn json_has_every_row_with_units_in_its_names() {
     let database = database();
-    let column = database.exclusive_totals("cpu").unwrap().iter().map(|v| *v as f64).collect();
+    let column = database.exclusive_totals("cpu").unwrap();
     let view = build(ViewKind::Flat, database.tree(), &[column]);
     let mut out = Vec::new();
     json::write(&mut out, &database, &view, 0, &database.metrics()[0]).unwrap();

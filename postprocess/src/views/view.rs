@@ -37,8 +37,8 @@ pub struct View {
     pub rows: Vec<Row>,
     /// Ratios that are shown beside the values.
     pub ratios: Vec<RatioColumns>,
-    /// Cost in column 0 of threads that the program did not start, if they are left out.
-    pub left_out: u64,
+    /// Cost in column 0, in the metric's unit, of threads that the program did not start, if they are left out.
+    pub left_out: f64,
     /// First row that is not below each row.
     ends: Vec<u32>,
 }
@@ -155,7 +155,7 @@ impl View {
             });
         }
         let ends = tree.contexts().iter().map(|c| c.end).collect();
-        View { kind, rows, ratios: Vec::new(), left_out: 0, ends }
+        View { kind, rows, ratios: Vec::new(), left_out: 0.0, ends }
     }
 
     /// Names from just below the root to the row.

@@ -92,7 +92,7 @@ fn in_directory(preload: &Preload, falloff: &Path, dir: &Path) -> TrialResult {
         database.exclusive_totals("cpu").ok_or_else(|| unexpected("the profile has no CPU time".into()))?;
     Ok(Trial {
         cpu_used_seconds: after - before,
-        cpu_measured_seconds: measured.iter().sum::<u64>() as f64 * 1e-9,
+        cpu_measured_seconds: measured.iter().sum::<f64>() * 1e-9,
         has_time: database.metric("time").is_some(),
         clocks: database.clocks().iter().map(ToString::to_string).collect(),
         c_library_names: names_of_c_library(&database),

@@ -61,16 +61,16 @@ impl Aligned {
         order.sort_by_key(|i| (runs[*i].scale, runs[*i].repetition));
         for i in order {
             let run = &runs[i];
-            let spread = |exclusive: Vec<u64>, unit: f64| -> Vec<f64> {
+            let spread = |exclusive: Vec<f64>, unit: f64| -> Vec<f64> {
                 let mut column = vec![0.0; tree.len()];
                 for (own, value) in exclusive.into_iter().enumerate() {
-                    column[maps[i][own] as usize] += value as f64 * unit;
+                    column[maps[i][own] as usize] += value * unit;
                 }
                 column
             };
             let cost = spread(run.database.exclusive_totals(metric)?, SECONDS_PER_NS);
             let samples = spread(run.database.exclusive_totals("samples")?, 1.0);
-            columns.helper_seconds += run.database.left_out(metric, |_| true) as f64 * SECONDS_PER_NS;
+            columns.helper_seconds += run.database.left_out(metric, |_| true) * SECONDS_PER_NS;
             columns.push(run.scale, cost, samples, run.wall_seconds);
         }
         Some(Aligned { tree, columns, maps })

@@ -77,15 +77,16 @@ impl Participants {
 
     /// Adds a run, whose contexts have their places in the union by `map`.
     pub(super) fn add(&mut self, database: &Database, map: &[u32], metric: &str) {
-        let wanted = database.metrics().iter().position(|m| m.name == metric);
         let keys = participant_keys(database.locations());
         self.expected = self.expected.max(expected(database.locations()));
+        let Some(wanted) = database.metrics().iter().position(|m| m.name == metric) else { return };
+        let of_metric = &database.metrics()[wanted];
         for value in database.values() {
-            if Some(value.metric as usize) == wanted
+            if value.metric as usize == wanted
                 && let Some(key) = keys[value.location as usize]
             {
                 let context = map[value.context as usize];
-                self.add_cost(key, context, value.exclusive as f64 * SECONDS_PER_NS);
+                self.add_cost(key, context, of_metric.in_unit(value.exclusive) * SECONDS_PER_NS);
             }
         }
     }

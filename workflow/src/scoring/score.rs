@@ -157,7 +157,7 @@ impl Score {
 fn preempted(runs: &[Run], score: &Score) -> Option<f64> {
     let total = |metric: &str| {
         let runs = runs.iter().filter(|run| run.scale == score.at);
-        runs.map(|run| Some(run.database.exclusive_totals(metric)?.into_iter().sum::<u64>() as f64))
+        runs.map(|run| Some(run.database.exclusive_totals(metric)?.into_iter().sum::<f64>()))
             .sum::<Option<f64>>()
     };
     (score.metric == TIME).then(|| Some(total(PREEMPTED)? / total(TIME)?)).flatten()

@@ -1,9 +1,8 @@
-//! Version 1 of the tables.
+//! Version 1 of the tables, which is only read: values were never negative and had no divisors. The other tables are as
+//! in version 2.
 
 mod read;
 mod schema;
-mod write;
 
-pub(super) use read::{contexts, locations, metrics, modules, values};
-pub(super) use schema::{CONTEXTS, LOCATIONS, METRICS, MODULES, VALUES, columns};
-pub(super) use write::tables;
+pub(super) use read::{metrics, values};
+pub(super) use schema::columns;

@@ -36,6 +36,10 @@ fn u64s<T>(rows: &[T], number: impl Fn(&T) -> u64) -> Column {
     Column::U64(rows.iter().map(number).collect())
 }
 
+fn i64s<T>(rows: &[T], number: impl Fn(&T) -> i64) -> Column {
+    Column::I64(rows.iter().map(number).collect())
+}
+
 fn flags<T>(rows: &[T], flag: impl Fn(&T) -> bool) -> Column {
     Column::Flag(rows.iter().map(flag).collect())
 }
@@ -100,6 +104,7 @@ fn metrics(rows: &[Metric]) -> Table {
         .with("metric", ids(rows.len()))
         .with("name", texts(rows, |m| m.name.as_str().into()))
         .with("unit", texts(rows, |m| m.unit.word().into()))
+        .with("divisor", u64s(rows, |m| m.divisor))
 }
 
 fn modules(rows: &[ModuleInfo]) -> Table {
@@ -118,7 +123,7 @@ fn values(rows: &[Value]) -> Table {
         .with("context", u32s(rows, |v| v.context))
         .with("location", u32s(rows, |v| v.location))
         .with("metric", u32s(rows, |v| v.metric))
-        .with("exclusive", u64s(rows, |v| v.exclusive))
+        .with("exclusive", i64s(rows, |v| v.exclusive))
 }
 
 fn summary(database: &Database) -> Table {
@@ -126,10 +131,10 @@ fn summary(database: &Database) -> Table {
     Table::default()
         .with("context", u32s(&rows, |s| s.context))
         .with("metric", u32s(&rows, |s| s.metric))
-        .with("inclusive_sum", u64s(&rows, |s| s.inclusive))
-        .with("exclusive_sum", u64s(&rows, |s| s.sum))
-        .with("exclusive_min", u64s(&rows, |s| if s.participants == 0 { 0 } else { s.min }))
-        .with("exclusive_max", u64s(&rows, |s| s.max))
+        .with("inclusive_sum", i64s(&rows, |s| s.inclusive))
+        .with("exclusive_sum", i64s(&rows, |s| s.sum))
+        .with("exclusive_min", i64s(&rows, |s| s.min))
+        .with("exclusive_max", i64s(&rows, |s| s.max))
         .with(
             "max_location",
             Column::MaybeU32(rows.iter().map(|s| (s.participants > 0).then_some(s.max_location)).collect()),
