@@ -15,6 +15,9 @@ mod helpers;
 mod isolate;
 mod load;
 mod map;
+mod measurements;
+mod merge;
+mod module_table;
 mod open;
 #[cfg(test)]
 mod open_tests;
@@ -28,7 +31,7 @@ pub mod views;
 pub use cct::{Context, Scope, ScopeKind, Tree, TreeBuilder, union};
 pub use database::{
     Clocks, CpuClock, Database, Drops, Health, Location, Metric, ModuleInfo, Partials, ProcessState,
-    Provenance, SymbolSource, Unit, Value, WaitClock,
+    Provenance, Shard, SymbolSource, Unit, Value, WaitClock,
 };
 pub use error::Error;
-pub use open::{OpenOptions, open};
+pub use open::{OpenOptions, merge_into, open, open_lazily};

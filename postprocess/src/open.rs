@@ -4,16 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use rayon::prelude::*;
-use rustc_hash::FxHashMap;
-
-use crate::cct::Merger;
-use crate::database::{Database, MANIFEST_FILE, ModuleInfo, Parts, Provenance, read_manifest};
+use crate::database::{Database, MANIFEST_FILE, Provenance, Shard, read_manifest};
 use crate::error::Error;
-use crate::load::{Code, ModuleKey, Process, Source, Warnings, check_one_run, decode, find, open_all};
-use crate::openmp::graft;
-use crate::run_info::RunInfo;
-use crate::symbols::{ModuleSymbols, resolve_module};
+use crate::load::find;
+use crate::measurements::Measurements;
 
 /// Where the database of a run is kept, in the run's directory.
 const DATABASE: &str = "database";
@@ -29,7 +23,7 @@ pub struct OpenOptions {
     pub graft_openmp: bool,
 }
 
-/// Opens a run directory or a database directory.
+/// Opens a run directory or a database directory, with all values.
 ///
 /// A run is merged on first use and the database kept in `DIR/database`; it is used again while it is newer than
 /// all measurement files and was made of the same ones with the same options.
@@ -38,6 +32,16 @@ pub struct OpenOptions {
 /// [`Error::NoMeasurements`], [`Error::MixedRuns`] and the others of reading; damage to single measurement files
 /// is a warning of the database instead.
 pub fn open(dir: &Path, options: &OpenOptions) -> Result<Database, Error> {
+    let database = open_lazily(dir, options)?;
+    database.load()?;
+    Ok(database)
+}
+
+/// As [`open`], but the values of each location are read when they are asked for: see [`Database::open_lazily`].
+///
+/// # Errors
+/// Those of [`open`].
+pub fn open_lazily(dir: &Path, options: &OpenOptions) -> Result<Database, Error> {
     if dir.join(MANIFEST_FILE).exists() {
         return open_kept(dir, options);
     }
@@ -49,27 +53,34 @@ pub fn open(dir: &Path, options: &OpenOptions) -> Result<Database, Error> {
         }
         files => files?,
     };
-    let mut warnings = Warnings::default();
-    let sources = open_all(&files, &mut warnings);
-    if sources.is_empty() {
-        let first = warnings.lines().into_iter().next().unwrap_or_default();
-        return Err(Error::NothingReadable { path: dir.to_owned(), count: files.len(), first });
-    }
-    check_one_run(&sources)?;
-    let provenance = provenance(dir, &sources, files.len(), options);
-    if let Some(database) = reusable(&kept, &files, &provenance) {
+    let measurements = Measurements::of(dir, &files, None)?;
+    if let Some(database) = reusable(&kept, &files, &measurements.provenance(options)) {
         return Ok(database);
     }
-    let database = merge(&sources, provenance, warnings, options);
-    match database.write(&kept) {
-        Ok(()) => Ok(database),
-        Err(error) => Ok(database.with_warning(format!("{error}; it will be made again on next use"))),
-    }
+    measurements.merge_into(&kept, options).or_else(|error| {
+        let merged = measurements.merge_in_memory(options);
+        let database =
+            merged.map_err(|e| Error::DatabaseWrite { path: kept.clone(), reason: e.to_string() })?;
+        Ok(database.with_warning(format!("{error}; it will be made again on next use")))
+    })
+}
+
+/// Merges the measurement files of a run, or a part of them, into a database directory.
+///
+/// # Errors
+/// Those of [`open`], and [`Error::DatabaseWrite`].
+pub fn merge_into(
+    run: &Path,
+    options: &OpenOptions,
+    shard: Option<Shard>,
+    place: &Path,
+) -> Result<Database, Error> {
+    Measurements::of(run, &find(run)?, shard)?.merge_into(place, options)
 }
 
 /// A database without its measurement files, with a warning if it is not what was asked for.
 fn open_kept(dir: &Path, options: &OpenOptions) -> Result<Database, Error> {
-    let database = Database::open(dir)?;
+    let database = Database::open_lazily(dir)?;
     let grafted = database.provenance().graft_openmp;
     if grafted == options.graft_openmp {
         return Ok(database);
@@ -79,23 +90,6 @@ fn open_kept(dir: &Path, options: &OpenOptions) -> Result<Database, Error> {
     Ok(database.with_warning(format!(
         "{name}: OpenMP worker stacks {is}: it was made so, and is opened without its measurement files"
     )))
-}
-
-fn provenance(dir: &Path, sources: &[Source], files: usize, options: &OpenOptions) -> Provenance {
-    let run = RunInfo::read(dir);
-    let id = sources.first().map(Source::run_id).unwrap_or_default();
-    Provenance {
-        run_id: if id.is_empty() { run.run_id } else { id },
-        command: run.command,
-        created: run.created,
-        sources: sources.iter().map(Source::state).collect(),
-        files: files as u64,
-        debug_paths: options.debug_paths.iter().map(|p| p.to_string_lossy().into_owned()).collect(),
-        path_maps: options.path_maps.clone(),
-        graft_openmp: options.graft_openmp,
-        run: run.json,
-        history: Vec::new(),
-    }
 }
 
 /// The kept database, if it is of these files as they are now.
@@ -109,102 +103,5 @@ fn reusable(kept: &Path, files: &[PathBuf], now: &Provenance) -> Option<Database
     let same_paths = then.graft_openmp == now.graft_openmp;
     let same_files = (then.files, &then.sources) == (now.files, &now.sources);
     (made > newest && same_files && same_paths && (same_options || default_options))
-        .then(|| Database::open(kept).ok())?
-}
-
-/// Decodes, resolves and merges. Every file is decoded twice, so that memory holds the tree and not the files.
-pub(crate) fn merge(
-    sources: &[Source],
-    mut provenance: Provenance,
-    mut warnings: Warnings,
-    options: &OpenOptions,
-) -> Database {
-    let mut modules = ModuleTable::default();
-    for batch in sources.chunks(BATCH) {
-        let processes: Vec<Process> = batch.par_iter().map(decode).collect();
-        processes.iter().for_each(|p| modules.collect(p));
-    }
-    let symbols: Vec<ModuleSymbols> =
-        modules.keys.par_iter().zip(&modules.addresses).map(|(k, a)| resolve_module(k, a, options)).collect();
-    let mut merger = Merger::new(&symbols);
-    for batch in sources.chunks(BATCH) {
-        let processes: Vec<Process> = batch.par_iter().map(decode).collect();
-        for mut process in processes {
-            let indices = modules.indices(&process);
-            if options.graft_openmp {
-                process = graft(process, |module, address| {
-                    symbols[indices[module as usize] as usize].function_start(address)
-                });
-            }
-            merger.add(&process, &indices);
-            warnings.extend(process.warnings);
-        }
-    }
-    let merged = merger.finish();
-    if let Some(first) = merged.locations.iter().min_by_key(|l| l.start_ns) {
-        if provenance.command.is_empty() {
-            provenance.command = first.argv.clone();
-        }
-        if provenance.created.is_empty() {
-            provenance.created = first.start_ns.to_string();
-        }
-    }
-    let mut infos: Vec<ModuleInfo> = Vec::new();
-    for (module, addresses) in symbols.into_iter().zip(&modules.addresses) {
-        if !addresses.is_empty() {
-            infos.push(module.info);
-            warnings.extend(module.warnings);
-        }
-    }
-    infos.sort();
-    // Code of no file that has no names is the same for all processes.
-    infos.dedup();
-    Database::from_parts(Parts {
-        tree: merged.tree,
-        metrics: merged.metrics,
-        locations: merged.locations,
-        values: merged.values,
-        modules: infos,
-        warnings: warnings.lines(),
-        provenance,
-    })
-}
-
-/// Files that are decoded side by side.
-const BATCH: usize = 16;
-
-/// Modules of all processes, each once, with the addresses that call paths go through.
-#[derive(Default)]
-struct ModuleTable {
-    keys: Vec<ModuleKey>,
-    index: FxHashMap<ModuleKey, u32>,
-    /// Sorted, each once.
-    addresses: Vec<Vec<u64>>,
-}
-
-impl ModuleTable {
-    fn collect(&mut self, process: &Process) {
-        for key in &process.modules {
-            if !self.index.contains_key(key) {
-                self.index.insert(key.clone(), self.keys.len() as u32);
-                self.keys.push(key.clone());
-                self.addresses.push(Vec::new());
-            }
-        }
-        let indices = self.indices(process);
-        for node in &process.nodes {
-            if let Code::Module { module, address } = node.code {
-                self.addresses[indices[module as usize] as usize].push(address);
-            }
-        }
-        for module in indices {
-            let addresses = &mut self.addresses[module as usize];
-            addresses.sort_unstable();
-            addresses.dedup();
-        }
-    }
-
-    fn indices(&self, process: &Process) -> Vec<u32> {
-        process.modules.iter().map(|m| self.index.get(m).copied().unwrap_or(0)).collect()
-    }
+        .then(|| Database::open_lazily(kept).ok())?
 }

@@ -1,5 +1,6 @@
 //! Merging the call paths of all threads of all processes into one symbolised tree.
 
+use std::io;
 use std::sync::Arc;
 
 use falloff_format::Pseudo;
@@ -8,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::build::TreeBuilder;
 use super::scope::{Scope, ScopeKind};
 use super::tree::{ROOT, Tree};
-use crate::database::{Location, Metric, Value, with_time};
+use crate::database::{Location, Metric, Places, Sorted, Sorter, Value, mark_exec, summed};
 use crate::load::{Code, Process};
 use crate::symbols::{ModuleSymbols, Resolved};
 
@@ -28,7 +29,7 @@ pub(crate) struct Merger<'a> {
     steps: FxHashMap<(u32, u64, Option<u32>), Steps>,
     locations: Vec<Location>,
     metrics: Vec<Metric>,
-    values: Vec<Value>,
+    values: Sorter,
 }
 
 /// What an address adds to a call path.
@@ -55,14 +56,13 @@ struct Place {
 /// Tree, metrics, locations and values in canonical order.
 pub(crate) struct Merged {
     pub tree: Tree,
-    pub metrics: Vec<Metric>,
     pub locations: Vec<Location>,
-    pub values: Vec<Value>,
+    pub values: Sorted,
 }
 
 impl<'a> Merger<'a> {
-    /// `symbols[m]` belongs to module `m` of the table that [`Merger::add`] is given.
-    pub fn new(symbols: &'a [ModuleSymbols]) -> Merger<'a> {
+    /// `symbols[m]` belongs to module `m` of the table that [`Merger::add`] is given; the values go through `sorter`.
+    pub fn new(symbols: &'a [ModuleSymbols], sorter: Sorter) -> Merger<'a> {
         let mut builder = TreeBuilder::new();
         let thread_root = builder.scope(&Scope::pseudo(THREAD_ROOT));
         Merger {
@@ -72,12 +72,16 @@ impl<'a> Merger<'a> {
             steps: FxHashMap::default(),
             locations: Vec::new(),
             metrics: Vec::new(),
-            values: Vec::new(),
+            values: sorter,
         }
     }
 
-    /// Adds a process; `modules[m]` is the index in the symbol table of the process's module `m`.
-    pub fn add(&mut self, process: &Process, modules: &[u32]) {
+    /// Adds a process; `modules[m]` is the index in the symbol table of the process's module `m`, if it is
+    /// there.
+    ///
+    /// # Errors
+    /// Those of the sorter.
+    pub fn add(&mut self, process: &Process, modules: &[Option<u32>]) -> io::Result<()> {
         let metrics: Vec<u32> = process.metrics.iter().map(|m| self.metric(m)).collect();
         let first_location = self.locations.len() as u32;
         self.locations.extend(process.locations.iter().cloned());
@@ -97,7 +101,7 @@ impl<'a> Merger<'a> {
             // No clock and no counter gets that far.
             exclusive: i64::try_from(cost.value).unwrap_or(i64::MAX),
         });
-        self.values.append(&mut summed(values.collect()));
+        summed(values.collect()).into_iter().try_for_each(|value| self.values.push(value))
     }
 
     fn metric(&mut self, metric: &Metric) -> u32 {
@@ -115,9 +119,12 @@ impl<'a> Merger<'a> {
         Place { frame, cost: frame, line: None }
     }
 
-    fn place(&mut self, code: Code, above: Place, modules: &[u32]) -> Place {
+    fn place(&mut self, code: Code, above: Place, modules: &[Option<u32>]) -> Place {
         let (module, address) = match code {
-            Code::Module { module, address } => (modules[module as usize], address),
+            Code::Module { module, address } => match modules[module as usize] {
+                Some(module) => (module, address),
+                None => return self.pseudo(UNKNOWN_CODE, above),
+            },
             Code::Pseudo(pseudo) => return self.pseudo(pseudo.name(), above),
             Code::Unknown => return self.pseudo(UNKNOWN_CODE, above),
             Code::OpenMpIdle => return self.pseudo(OPENMP_IDLE, above),
@@ -177,33 +184,17 @@ impl<'a> Merger<'a> {
     }
 
     /// Everything in canonical order.
-    pub fn finish(mut self) -> Merged {
+    ///
+    /// # Errors
+    /// Those of the sorter.
+    pub fn finish(mut self) -> io::Result<Merged> {
         mark_exec(&mut self.locations);
         let (tree, contexts) = self.builder.finish();
-        let (locations, location_map) = in_order(self.locations);
-        let (metrics, metric_map) = in_order(self.metrics);
-        let values = self.values.into_iter().map(|v| Value {
-            context: contexts[v.context as usize],
-            location: location_map[v.location as usize],
-            metric: metric_map[v.metric as usize],
-            exclusive: v.exclusive,
-        });
-        let (metrics, values) = with_time(metrics, summed(values.collect()));
-        Merged { tree, metrics, locations, values }
+        let (locations, location_places) = in_order(self.locations);
+        let (metrics, metric_places) = in_order(self.metrics);
+        let places = Places { contexts, locations: location_places, metric_places, metrics };
+        Ok(Merged { tree, locations, values: self.values.finish(places)? })
     }
-}
-
-/// Values of the same place added up, in order.
-fn summed(mut values: Vec<Value>) -> Vec<Value> {
-    values.sort_unstable();
-    values.dedup_by(|next, kept| {
-        let same = (next.context, next.location, next.metric) == (kept.context, kept.location, kept.metric);
-        if same {
-            kept.exclusive = kept.exclusive.saturating_add(next.exclusive);
-        }
-        same
-    });
-    values
 }
 
 /// Items sorted, and the place of each.
@@ -215,17 +206,4 @@ fn in_order<T: Ord>(items: Vec<T>) -> (Vec<T>, Vec<u32>) {
         map[*before] = place as u32;
     }
     (items.into_iter().map(|(item, _)| item).collect(), map)
-}
-
-/// A process image that follows another one of the same process was begun by exec.
-fn mark_exec(locations: &mut [Location]) {
-    let mut first: FxHashMap<(String, u32, u32), u64> = FxHashMap::default();
-    for l in locations.iter() {
-        let start = first.entry((l.host.clone(), l.pid, l.ppid)).or_insert(l.start_ns);
-        *start = l.start_ns.min(*start);
-    }
-    for l in locations {
-        let start = first.get(&(l.host.clone(), l.pid, l.ppid));
-        l.exec = !l.forked && start.is_some_and(|s| *s < l.start_ns);
-    }
 }

@@ -1,14 +1,16 @@
 //! A database as a directory.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::column::Kind;
-use super::manifest::{MANIFEST_FILE, Manifest, SCHEMA, VERSION, manifest_of};
-use super::model::{Database, Parts};
-use super::table::Table;
-use super::{v1, v2};
+use super::manifest::{MANIFEST_FILE, Manifest, SCHEMA, VERSION};
+use super::model::{Database, Head};
+use super::summary::{Summariser, Summary};
+use super::table::{Reader, Table};
+use super::totals::Totals;
+use super::values::{Stored, Values};
+use super::{counted, v1, v2};
 use crate::error::Error;
 
 impl Database {
@@ -18,51 +20,67 @@ impl Database {
     /// [`Error::DatabaseVersion`] for a later major version, [`Error::DatabaseDamaged`] for anything that is
     /// missing or does not fit together.
     pub fn open(dir: &Path) -> Result<Database, Error> {
-        let manifest = read_manifest(dir)?;
-        let reader = Reader { dir, manifest: &manifest };
-        let tree = reader.read(v2::CONTEXTS, v2::contexts)?;
-        let locations = reader.read(v2::LOCATIONS, v2::locations)?;
-        let first = manifest.version == 1;
-        let metrics = reader.read(v2::METRICS, if first { v1::metrics } else { v2::metrics })?;
-        let modules = reader.read(v2::MODULES, v2::modules)?;
-        let read_values = if first { v1::values } else { v2::values };
-        let values = reader
-            .read(v2::VALUES, |table| read_values(table, tree.len(), locations.len(), metrics.len()))?;
-        let Manifest { provenance, warnings, .. } = manifest;
-        Ok(Database::from_parts(Parts { tree, metrics, locations, values, modules, warnings, provenance }))
+        let database = Database::open_lazily(dir)?;
+        database.load()?;
+        Ok(database)
     }
 
-    /// Writes the database to a directory, whole or not at all. A database that is there is replaced; a directory
-    /// that holds something else is left alone.
+    /// As [`Database::open`], but the values of each location are read when they are asked for, and nothing of their
+    /// table is checked before but its columns and its number of rows. Sums over all locations need none of it. Who asks
+    /// for [`Database::values`] calls [`Database::load`] first and tells what is damaged.
     ///
     /// # Errors
-    /// [`Error::DatabaseWrite`].
-    pub fn write(&self, dir: &Path) -> Result<(), Error> {
-        let failed = |reason: String| Error::DatabaseWrite { path: dir.to_owned(), reason };
-        if !may_replace(dir) {
-            return Err(failed("the directory exists and is not a database".into()));
+    /// Those of [`Database::open`].
+    pub fn open_lazily(dir: &Path) -> Result<Database, Error> {
+        let manifest = read_manifest(dir)?;
+        let files = Files { dir, manifest: &manifest };
+        let tree = files.read(v2::CONTEXTS, v2::contexts)?;
+        let locations = files.read(v2::LOCATIONS, v2::locations)?;
+        let first = manifest.version == 1;
+        let metrics = files.read(v2::METRICS, if first { v1::metrics } else { v2::metrics })?;
+        let modules = files.read(v2::MODULES, v2::modules)?;
+        let head = Head {
+            tree,
+            metrics,
+            locations,
+            modules,
+            warnings: manifest.warnings.clone(),
+            provenance: manifest.provenance.clone(),
+        };
+        if first {
+            let bounds = Stored::of(dir, &head).bounds;
+            let values = files.read(v2::VALUES, |table| v1::values(table, bounds))?;
+            return Ok(Database::in_memory(head, values));
         }
-        let unfinished = beside(dir, "unfinished");
-        let written = self.write_tables(&unfinished).and_then(|()| replace(dir, &unfinished));
-        if written.is_err() {
-            // Best effort: what is left has a name that nothing else uses.
-            let _ = fs::remove_dir_all(&unfinished);
-        }
-        written.map_err(failed)
+        files.check(v2::VALUES, &table_path(dir, v2::VALUES), v2::columns(v2::VALUES)).map(drop)?;
+        let totals = files.totals(&head)?;
+        let values = Values::stored(Stored::of(dir, &head));
+        Ok(Database::new(head, totals, values))
     }
 
-    fn write_tables(&self, dir: &Path) -> Result<(), String> {
-        let text = |e: std::io::Error| e.to_string();
-        fs::create_dir_all(dir).map_err(text)?;
-        let tables = v2::tables(self);
-        for (name, table) in &tables {
-            table.write(&table_path(dir, name)).map_err(|e| e.to_string())?;
+    /// Statistics of every context and metric with any cost, sorted by these. Threads that the program did not start are
+    /// in no statistic. They are read from the database's directory, or made if it is in memory.
+    ///
+    /// # Errors
+    /// [`Error::DatabaseDamaged`].
+    pub fn summaries(&self) -> Result<Vec<Summary>, Error> {
+        let Some(path) = self.values.directory().map(|dir| table_path(dir, v2::SUMMARY)) else {
+            let mut summariser = Summariser::new(self.tree(), self.metrics().len(), self.locations());
+            summariser.add(self.values.get()?);
+            return Ok(summariser.finish());
+        };
+        let locations = counted(self.locations()).into_iter().filter(|counts| *counts).count() as u32;
+        let table = Table::read(&path, v2::columns(v2::SUMMARY));
+        let mut summaries =
+            v2::summaries(table.map_err(|reason| Error::DatabaseDamaged { path, reason })?, locations);
+        if let Some(left_out) = &self.left_out {
+            summaries.retain(|s| s.inclusive.participants > 0 || s.exclusive.participants > 0);
+            for summary in &mut summaries {
+                summary.context = left_out.places.get(summary.context as usize).copied().unwrap_or_default();
+                summary.helper_sum = 0;
+            }
         }
-        let rows = tables.iter().map(|(name, table)| ((*name).to_owned(), table.rows() as u64)).collect();
-        let mut json = serde_json::to_vec_pretty(&manifest_of(self, rows)).map_err(|e| e.to_string())?;
-        json.push(b'\n');
-        let mut file = fs::File::create(dir.join(MANIFEST_FILE)).map_err(text)?;
-        file.write_all(&json).and_then(|()| file.sync_all()).map_err(text)
+        Ok(summaries)
     }
 }
 
@@ -71,7 +89,7 @@ pub(crate) fn read_manifest(dir: &Path) -> Result<Manifest, Error> {
     let path = dir.join(MANIFEST_FILE);
     let damaged = |reason: String| Error::DatabaseDamaged { path: path.clone(), reason };
     let bytes = fs::read(&path).map_err(|e| damaged(e.to_string()))?;
-    let json: serde_json::Value = serde_json::from_slice(&bytes).map_err(|e| damaged(e.to_string()))?;
+    let mut json: serde_json::Value = serde_json::from_slice(&bytes).map_err(|e| damaged(e.to_string()))?;
     if json["schema"] != SCHEMA {
         return Err(damaged(format!("its schema is not `{SCHEMA}`")));
     }
@@ -79,70 +97,61 @@ pub(crate) fn read_manifest(dir: &Path) -> Result<Manifest, Error> {
     if !(1..=VERSION).contains(&found) {
         return Err(Error::DatabaseVersion { path: dir.to_owned(), found, known: VERSION });
     }
+    if found == 1 {
+        v1::manifest(&mut json);
+    }
     serde_json::from_value(json).map_err(|e| damaged(e.to_string()))
 }
 
-struct Reader<'a> {
+struct Files<'a> {
     dir: &'a Path,
     manifest: &'a Manifest,
 }
 
-impl Reader<'_> {
-    fn columns(&self, table: &str) -> &'static [(&'static str, Kind)] {
-        if self.manifest.version == 1 { v1::columns(table) } else { v2::columns(table) }
-    }
-
+impl Files<'_> {
     fn read<T>(&self, name: &str, rows: impl FnOnce(Table) -> Result<T, String>) -> Result<T, Error> {
         let path = table_path(self.dir, name);
+        let columns = if self.manifest.version == 1 { v1::columns(name) } else { v2::columns(name) };
+        let reader = self.check(name, &path, columns)?;
         let read = || {
-            let table = Table::read(&path, self.columns(name))?;
-            let expected = self.manifest.tables.get(name).copied();
-            if expected != Some(table.rows() as u64) {
-                let expected = expected.map_or("no number".to_owned(), |n| n.to_string());
-                return Err(format!("it has {} rows, the manifest says {expected}", table.rows()));
+            let table = reader.read(0..reader.groups())?;
+            if table.rows() as u64 != reader.rows() {
+                return Err(format!("it has {} rows instead of {}", table.rows(), reader.rows()));
             }
             rows(table)
         };
-        read().map_err(|reason| Error::DatabaseDamaged { path: path.clone(), reason })
+        read().map_err(|reason| Error::DatabaseDamaged { path, reason })
+    }
+
+    /// Opens a table whose number of rows must be that of the manifest.
+    fn check(
+        &self,
+        name: &str,
+        path: &Path,
+        columns: &'static [(&'static str, Kind)],
+    ) -> Result<Reader, Error> {
+        let open = || {
+            let reader = Reader::open(path, columns)?;
+            let expected = self.manifest.tables.get(name).copied();
+            if expected == Some(reader.rows()) {
+                return Ok(reader);
+            }
+            let expected = expected.map_or("no number".to_owned(), |n| n.to_string());
+            Err(format!("it has {} rows, the manifest says {expected}", reader.rows()))
+        };
+        open().map_err(|reason| Error::DatabaseDamaged { path: path.to_owned(), reason })
+    }
+
+    fn totals(&self, head: &Head) -> Result<Totals, Error> {
+        let path = table_path(self.dir, v2::SUMMARY);
+        let reader = self.check(v2::SUMMARY, &path, v2::SUMS)?;
+        let totals = || Totals::of_rows(head, v2::sums(reader.read(0..reader.groups())?));
+        totals().map_err(|reason| Error::DatabaseDamaged { path, reason })
     }
 }
 
-fn table_path(dir: &Path, name: &str) -> PathBuf {
+pub(super) fn table_path(dir: &Path, name: &str) -> PathBuf {
     dir.join(format!("{name}.parquet"))
-}
-
-/// A name in the same directory, so that a rename is atomic.
-fn beside(dir: &Path, what: &str) -> PathBuf {
-    let name = dir.file_name().unwrap_or_default().to_string_lossy();
-    dir.with_file_name(format!(".{name}.{what}-{}", std::process::id()))
-}
-
-/// Whether the place is free, empty or holds a database.
-fn may_replace(dir: &Path) -> bool {
-    match fs::read_dir(dir) {
-        Ok(mut entries) => entries.next().is_none() || dir.join(MANIFEST_FILE).exists(),
-        Err(_) => !dir.exists(),
-    }
-}
-
-fn replace(dir: &Path, unfinished: &Path) -> Result<(), String> {
-    let old = beside(dir, "old");
-    let had_old = dir.exists();
-    if had_old {
-        fs::rename(dir, &old).map_err(|e| e.to_string())?;
-    }
-    if let Err(error) = fs::rename(unfinished, dir) {
-        if had_old {
-            // Puts back what was there; the error that counts is the first.
-            let _ = fs::rename(&old, dir);
-        }
-        return Err(error.to_string());
-    }
-    if had_old {
-        // The new database is in place; a remainder of the old one does no harm.
-        let _ = fs::remove_dir_all(&old);
-    }
-    Ok(())
 }
 
 #[cfg(test)]

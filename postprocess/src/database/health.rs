@@ -67,7 +67,7 @@ impl Health {
         let rates: BTreeSet<u32> =
             database.locations().iter().map(|l| l.rate_hz).filter(|r| *r > 0).collect();
         health.asked_rates_hz = rates.into_iter().collect();
-        if let Some(cpu) = database.sums(CPU, |_| true) {
+        if let Some(cpu) = database.sums(CPU) {
             let tree = database.tree();
             let (mut booked, mut unsampled) = (0u64, 0u64);
             for (context, ns) in (0u32..).zip(cpu) {

@@ -1,8 +1,9 @@
 //! Leaving out the threads that the program did not start.
 
 use super::health::Health;
-use super::location::Location;
-use super::model::{Database, Value};
+use super::location::{Location, counted};
+use super::model::Database;
+use super::values::Shown;
 use crate::cct::part;
 
 /// What is no longer in a database.
@@ -10,8 +11,10 @@ use crate::cct::part;
 pub(super) struct LeftOut {
     /// State of the whole measurement.
     pub health: Health,
-    /// Values of the threads; their contexts are those of the whole tree.
-    values: Vec<Value>,
+    /// Sums over all contexts, by metric.
+    sums: Vec<i64>,
+    /// Places of the whole tree's contexts in what is left of it.
+    pub places: Vec<u32>,
 }
 
 impl Database {
@@ -19,29 +22,32 @@ impl Database {
     /// cost of other threads. Locations and [`Database::health`] stay those of the whole measurement. If all locations are helpers,
     /// nothing is left out.
     pub fn without_helpers(mut self) -> Database {
-        let helpers: Vec<bool> = self.locations().iter().map(|l| l.helper).collect();
-        if !helpers.contains(&true) || !helpers.contains(&false) {
+        let counted = counted(self.locations());
+        if !counted.contains(&false) || self.left_out.is_some() {
             return self;
         }
         let health = self.health();
-        let (left_out, mut values): (Vec<Value>, Vec<Value>) =
-            self.values().iter().partition(|v| helpers[v.location as usize]);
-        let mut present = vec![false; self.tree().len()];
-        values.iter().for_each(|v| present[v.context as usize] = true);
-        let (tree, places) = part(self.tree(), |context| present[context as usize]);
-        values.iter_mut().for_each(|v| v.context = places[v.context as usize]);
-        (self.parts.tree, self.parts.values) = (tree, values);
-        self.left_out = Some(LeftOut { health, values: left_out });
+        let (tree, places) = part(self.tree(), |context| self.totals.is_present(context));
+        self.values = self.values.restricted(Shown { locations: counted, contexts: places.clone() });
+        let sums = self.totals.of_helpers();
+        self.totals = self.totals.of_program(tree.len(), &places);
+        self.head.tree = tree;
+        self.left_out = Some(LeftOut { health, sums, places });
         self
     }
 
-    /// What [`Database::without_helpers`] left out, summed over the locations selected, in the metric's unit.
+    /// What [`Database::without_helpers`] left out, summed over the locations selected, in the metric's unit. Needs
+    /// [`Database::values`] if these are not all.
     pub fn left_out(&self, metric: &str, select: impl Fn(&Location) -> bool) -> f64 {
-        let Some(place) = self.metrics().iter().position(|m| m.name == metric) else { return 0.0 };
-        let values = self.left_out.as_ref().map_or(&[][..], |left_out| &left_out.values);
-        let selected =
-            |v: &&Value| v.metric as usize == place && select(&self.locations()[v.location as usize]);
-        let sum = values.iter().filter(selected).fold(0i64, |sum, v| sum.saturating_add(v.exclusive));
+        let (Some(place), Some(left_out)) = (self.place_of(metric), &self.left_out) else { return 0.0 };
+        let selected: Vec<bool> = self.locations().iter().map(select).collect();
+        let sum = if selected.contains(&false) {
+            let values = self.values.left_out().iter();
+            let of_selected = values.filter(|v| v.metric as usize == place && selected[v.location as usize]);
+            of_selected.fold(0, |sum: i64, v| sum.saturating_add(v.exclusive))
+        } else {
+            left_out.sums[place]
+        };
         self.metrics()[place].in_unit(sum)
     }
 }

@@ -1,5 +1,6 @@
 //! A location: one thread of one process.
 
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clocks;
@@ -112,7 +113,31 @@ impl Location {
 
     /// Whether both are threads of one process image.
     pub fn same_process(&self, other: &Location) -> bool {
-        (&self.host, self.pid, self.start_ns, &self.image)
-            == (&other.host, other.pid, other.start_ns, &other.image)
+        self.process() == other.process()
+    }
+
+    /// What tells process images apart.
+    pub(super) fn process(&self) -> (Option<u32>, &str, u32, u64, &str) {
+        (self.rank, &self.host, self.pid, self.start_ns, &self.image)
+    }
+}
+
+/// Whether each location counts in statistics and is shown if nothing else is asked for: all that the program started, or
+/// all if it started none.
+pub(crate) fn counted(locations: &[Location]) -> Vec<bool> {
+    let helpers_only = locations.iter().all(|l| l.helper);
+    locations.iter().map(|l| helpers_only || !l.helper).collect()
+}
+
+/// Marks the locations of process images that follow another one of the same process: they were begun by exec.
+pub(crate) fn mark_exec(locations: &mut [Location]) {
+    let mut first: FxHashMap<(String, u32, u32), u64> = FxHashMap::default();
+    for l in locations.iter() {
+        let start = first.entry((l.host.clone(), l.pid, l.ppid)).or_insert(l.start_ns);
+        *start = l.start_ns.min(*start);
+    }
+    for l in locations {
+        let start = first.get(&(l.host.clone(), l.pid, l.ppid));
+        l.exec = !l.forked && start.is_some_and(|s| *s < l.start_ns);
     }
 }

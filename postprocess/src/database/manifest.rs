@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::health::Health;
+use super::location::Location;
 use super::model::Database;
+use crate::load::Warnings;
 
 /// File name of the manifest in a database directory.
 pub(crate) const MANIFEST_FILE: &str = "manifest.json";
@@ -35,10 +37,49 @@ pub struct Provenance {
     pub path_maps: Vec<(String, String)>,
     /// Whether the paths of OpenMP workers were put under their parallel regions.
     pub graft_openmp: bool,
+    /// Which parts of the measurement files were merged, if not all were.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shards: Vec<Shard>,
     /// What the launcher wrote about the run, as it is.
     pub run: Json,
     /// Operations that made this database out of others, oldest first.
     pub history: Vec<Operation>,
+}
+
+impl Provenance {
+    /// Takes from the first process what no launcher has written.
+    pub(crate) fn fill(&mut self, locations: &[Location]) {
+        let Some(first) = locations.iter().min_by_key(|l| l.start_ns) else { return };
+        if self.run.is_null() || self.command.is_empty() {
+            self.command = first.argv.clone();
+        }
+        if self.run.is_null() || self.created.is_empty() {
+            self.created = first.start_ns.to_string();
+        }
+    }
+
+    /// A line about parts that are missing.
+    pub(super) fn missing_parts(&self) -> Option<String> {
+        let of = self.shards.first()?.of;
+        let there = |index: &u32| self.shards.iter().any(|s| s.of == of && s.index == *index);
+        let missing: Vec<String> =
+            (1..=of).filter(|i| !there(i)).take(NAMED_PARTS).map(|i| i.to_string()).collect();
+        let count = of as usize - self.shards.iter().filter(|s| s.of == of).count();
+        let more = if count > missing.len() { ", …" } else { "" };
+        Some(format!("{count} of {of} parts of the measurement are missing: {}{more}", missing.join(", ")))
+    }
+}
+
+/// Missing parts that are named.
+const NAMED_PARTS: usize = 10;
+
+/// A part of a run's measurement files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Shard {
+    /// Which part, from 1.
+    pub index: u32,
+    /// How many parts there are.
+    pub of: u32,
 }
 
 /// An operation that made a database out of others.
@@ -81,7 +122,7 @@ pub(crate) struct Manifest {
     pub version: u64,
     pub generator: String,
     pub provenance: Provenance,
-    pub warnings: Vec<String>,
+    pub warnings: Warnings,
     pub health: Health,
     /// Rows of each table.
     pub tables: BTreeMap<String, u64>,
@@ -94,7 +135,7 @@ pub(crate) fn manifest_of(database: &Database, tables: BTreeMap<String, u64>) ->
         version: VERSION,
         generator: concat!("falloff ", env!("CARGO_PKG_VERSION")).into(),
         provenance: database.provenance().clone(),
-        warnings: database.warnings().to_vec(),
+        warnings: database.head.warnings.clone(),
         health: database.health(),
         tables,
     }

@@ -1,6 +1,6 @@
 //! Values with divisors: the least common one, and the canonical form.
 
-use super::model::{Metric, Value};
+use super::metric::{Metric, Value};
 
 /// Greatest common divisor; of 0 and another number it is that number.
 pub fn gcd(mut a: u64, mut b: u64) -> u64 {

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::BufWriter;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -32,64 +33,125 @@ impl Table {
         self.0.first().map_or(0, |(_, column)| column.len())
     }
 
+    /// Writes a table as a whole file.
     pub fn write(&self, path: &Path) -> Result<()> {
-        let fields = self.0.iter().map(|(name, c)| c.field(name).map(Arc::new)).collect::<Result<_>>()?;
-        let schema = Arc::new(Type::group_type_builder("schema").with_fields(fields).build()?);
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::ZSTD(ZstdLevel::default()))
-            .set_created_by(concat!("falloff ", env!("CARGO_PKG_VERSION")).into())
-            .build();
-        let out = BufWriter::new(File::create(path)?);
-        let mut writer = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
+        let mut writer = Writer::create(path, self)?;
         for first in (0..self.rows()).step_by(ROW_GROUP) {
-            let rows = first..self.rows().min(first + ROW_GROUP);
-            let mut group = writer.next_row_group()?;
-            for (_, column) in &self.0 {
-                column.write(&mut group, rows.clone())?;
-            }
-            group.close()?;
+            writer.write_rows(self, first..self.rows().min(first + ROW_GROUP))?;
         }
-        writer.close()?;
-        Ok(())
+        writer.finish()
     }
 
     /// Reads the columns that `wanted` names, into the kinds that it has. Other columns are skipped.
-    pub fn read(path: &Path, wanted: &[(&str, Kind)]) -> Result<Table, String> {
-        // The parquet crate has panicked on damaged pages before; a damaged database is an error.
-        let read = isolate(|| Table::read_unguarded(path, wanted));
-        read.map_err(|panic| format!("damaged ({panic})"))?.map_err(|e| e.to_string())
-    }
-
-    fn read_unguarded(path: &Path, wanted: &[(&str, Kind)]) -> Result<Table> {
-        let reader = SerializedFileReader::new(File::open(path)?)?;
-        let schema = reader.metadata().file_metadata().schema_descr_ptr();
-        let mut table = Table::default();
-        for (name, kind) in wanted {
-            let index = schema.columns().iter().position(|c| c.name() == *name);
-            let index = index.ok_or_else(|| ParquetError::General(format!("column `{name}` is missing")))?;
-            let mut column = kind.column();
-            let descriptor = schema.column(index);
-            if descriptor.physical_type() != column.physical() || descriptor.max_rep_level() > 0 {
-                return Err(ParquetError::General(format!("column `{name}` has another type")));
-            }
-            for group in 0..reader.num_row_groups() {
-                let group = reader.get_row_group(group)?;
-                let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
-                column.read(group.get_column_reader(index)?, rows)?;
-            }
-            table = table.with(name, column);
-        }
-        let rows = table.rows();
-        match table.0.iter().find(|(_, c)| c.len() != rows) {
-            Some((name, _)) => Err(ParquetError::General(format!("column `{name}` has another length"))),
-            None => Ok(table),
-        }
+    pub fn read(path: &Path, wanted: &'static [(&'static str, Kind)]) -> Result<Table, String> {
+        let reader = Reader::open(path, wanted)?;
+        reader.read(0..reader.groups())
     }
 
     fn take(&mut self, name: &str) -> Option<Column> {
         let index = self.0.iter().position(|(n, _)| n == name)?;
         Some(self.0.swap_remove(index).1)
     }
+}
+
+/// A table that is written row group by row group.
+pub(super) struct Writer(SerializedFileWriter<BufWriter<File>>);
+
+impl Writer {
+    /// Begins a file for rows like those of `table`.
+    pub fn create(path: &Path, table: &Table) -> Result<Writer> {
+        let fields = table.0.iter().map(|(name, c)| c.field(name).map(Arc::new)).collect::<Result<_>>()?;
+        let schema = Arc::new(Type::group_type_builder("schema").with_fields(fields).build()?);
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_created_by(concat!("falloff ", env!("CARGO_PKG_VERSION")).into())
+            .build();
+        let out = BufWriter::new(File::create(path)?);
+        Ok(Writer(SerializedFileWriter::new(out, schema, Arc::new(properties))?))
+    }
+
+    /// Appends a row group.
+    pub fn write(&mut self, table: &Table) -> Result<()> {
+        self.write_rows(table, 0..table.rows())
+    }
+
+    fn write_rows(&mut self, table: &Table, rows: Range<usize>) -> Result<()> {
+        let mut group = self.0.next_row_group()?;
+        for (_, column) in &table.0 {
+            column.write(&mut group, rows.clone())?;
+        }
+        group.close().map(drop)
+    }
+
+    pub fn finish(self) -> Result<()> {
+        self.0.close().map(drop)
+    }
+}
+
+/// A table that is read row group by row group.
+pub(super) struct Reader {
+    file: SerializedFileReader<File>,
+    wanted: &'static [(&'static str, Kind)],
+    /// Indices of the wanted columns.
+    columns: Vec<usize>,
+}
+
+impl Reader {
+    /// Opens a file and checks that it has the columns that `wanted` names, of the kinds that it has.
+    pub fn open(path: &Path, wanted: &'static [(&'static str, Kind)]) -> Result<Reader, String> {
+        guarded(|| {
+            let file = SerializedFileReader::new(File::open(path)?)?;
+            let schema = file.metadata().file_metadata().schema_descr_ptr();
+            let index = |(name, kind): &(&str, Kind)| {
+                let index = schema.columns().iter().position(|c| c.name() == *name);
+                let index =
+                    index.ok_or_else(|| ParquetError::General(format!("column `{name}` is missing")))?;
+                let column = schema.column(index);
+                if column.physical_type() != kind.column().physical() || column.max_rep_level() > 0 {
+                    return Err(ParquetError::General(format!("column `{name}` has another type")));
+                }
+                Ok(index)
+            };
+            let columns = wanted.iter().map(index).collect::<Result<_>>()?;
+            Ok(Reader { file, wanted, columns })
+        })
+    }
+
+    /// Number of row groups.
+    pub fn groups(&self) -> usize {
+        self.file.num_row_groups()
+    }
+
+    /// Number of rows as the file's end says.
+    pub fn rows(&self) -> u64 {
+        u64::try_from(self.file.metadata().file_metadata().num_rows()).unwrap_or(0)
+    }
+
+    /// The wanted columns of some row groups.
+    pub fn read(&self, groups: Range<usize>) -> Result<Table, String> {
+        guarded(|| {
+            let mut table = Table::default();
+            for ((name, kind), index) in self.wanted.iter().zip(&self.columns) {
+                let mut column = kind.column();
+                for group in groups.clone() {
+                    let group = self.file.get_row_group(group)?;
+                    let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+                    column.read(group.get_column_reader(*index)?, rows)?;
+                }
+                table = table.with(name, column);
+            }
+            let rows = table.rows();
+            match table.0.iter().find(|(_, c)| c.len() != rows) {
+                Some((name, _)) => Err(ParquetError::General(format!("column `{name}` has another length"))),
+                None => Ok(table),
+            }
+        })
+    }
+}
+
+/// The parquet crate has panicked on damaged pages before; a damaged database is an error.
+fn guarded<T>(read: impl FnOnce() -> Result<T>) -> Result<T, String> {
+    isolate(read).map_err(|panic| format!("damaged ({panic})"))?.map_err(|e| e.to_string())
 }
 
 /// Takes a column of one kind out of a table; empty if it is not there, which [`Table::read`] has excluded.
@@ -125,7 +187,7 @@ mod tests {
             .with("e", Column::MaybeU32(vec![None, Some(1), None]))
             .with("f", Column::MaybeText(vec![Some("y".into()), None, None]));
         table.write(&path).unwrap();
-        let wanted = [
+        const WANTED: [(&str, Kind); 7] = [
             ("a", Kind::U32),
             ("b", Kind::U64),
             ("g", Kind::I64),
@@ -134,7 +196,7 @@ mod tests {
             ("e", Kind::MaybeU32),
             ("f", Kind::MaybeText),
         ];
-        assert_eq!(Table::read(&path, &wanted).unwrap(), table);
+        assert_eq!(Table::read(&path, &WANTED).unwrap(), table);
         assert!(Table::read(&path, &[("z", Kind::U32)]).unwrap_err().contains("`z` is missing"));
         assert!(Table::read(&path, &[("b", Kind::U32)]).unwrap_err().contains("another type"));
     }

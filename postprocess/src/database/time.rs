@@ -1,6 +1,6 @@
 //! The metric `time`: what a thread spends running, waiting and ready to run.
 
-use super::model::{Metric, Unit, Value};
+use super::metric::{Metric, Unit, Value};
 use super::rational::common_divisor;
 
 /// Name of the sum.
@@ -15,11 +15,10 @@ const PARTS: [&str; 3] = [CPU, "blocked", "preempted"];
 /// `metrics` and `values` are in canonical order and stay so; [`super::reduce`] is left to the caller. A `time` that is there is made anew, so that the sum of
 /// joined values is the sum of their parts.
 pub(crate) fn with_time(metrics: Vec<Metric>, values: Vec<Value>) -> (Vec<Metric>, Vec<Value>) {
-    let is = |metric: &Metric, name: &str| metric.unit == Unit::Nanoseconds && metric.name == name;
-    let is_part = |metric: &Metric| PARTS.iter().any(|part| is(metric, part));
-    if !PARTS.iter().all(|part| metrics.iter().any(|m| is(m, part))) {
+    if !has_parts(&metrics) {
         return (metrics, values);
     }
+    let is_part = |metric: &Metric| PARTS.iter().any(|part| is(metric, part));
     let Some(divisor) = common_divisor(metrics.iter().filter(|m| is_part(m)).map(|m| m.divisor)) else {
         return (metrics, values);
     };
@@ -47,6 +46,22 @@ pub(crate) fn with_time(metrics: Vec<Metric>, values: Vec<Value>) -> (Vec<Metric
         all[first..].sort_unstable();
     }
     (with, all)
+}
+
+/// The metrics without `time` where [`with_time`] makes it anew.
+pub(super) fn without_time(mut metrics: Vec<Metric>) -> Vec<Metric> {
+    if has_parts(&metrics) {
+        metrics.retain(|m| !is(m, TIME));
+    }
+    metrics
+}
+
+fn has_parts(metrics: &[Metric]) -> bool {
+    PARTS.iter().all(|part| metrics.iter().any(|m| is(m, part)))
+}
+
+fn is(metric: &Metric, name: &str) -> bool {
+    metric.unit == Unit::Nanoseconds && metric.name == name
 }
 
 #[cfg(test)]

@@ -17,12 +17,23 @@ use crate::helpers::starts_helpers;
 
 /// Decodes what is there; what is damaged becomes a warning.
 pub(crate) fn decode(source: &Source) -> Process {
-    let content = source.content();
-    // Its header was good when it was opened.
-    let Ok(measurement) = Measurement::parse(&content.bytes) else { return Process::default() };
+    let lost = |reason: String| {
+        let mut process = Process::default();
+        process.warnings.add(&source.name, format!("left out: {reason}"));
+        process
+    };
+    // It could be read when it was looked into.
+    let content = match source.content() {
+        Ok(content) => content,
+        Err(error) => return lost(error.to_string()),
+    };
+    let measurement = match Measurement::parse(&content) {
+        Ok(measurement) => measurement,
+        Err(error) => return lost(error.to_string()),
+    };
     let mut decoder = Decoder::new(source, &measurement);
-    if let Some(fault) = content.fault {
-        decoder.warn(fault);
+    if let Some(fault) = &content.fault {
+        decoder.warn(fault.as_str());
     }
     decoder.run(&measurement)
 }

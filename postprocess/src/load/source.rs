@@ -1,6 +1,8 @@
-//! A measurement file that has been opened.
+//! A measurement file that has been looked into.
 
-use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use falloff_format::Measurement;
@@ -12,48 +14,88 @@ use crate::database::SourceFile;
 use crate::error::Error;
 use crate::map::Map;
 
-/// A measurement file whose header is good.
+/// Bytes from which the header can be had, of a sealed file too.
+const HEAD: u64 = 1 << 14;
+
+/// A measurement file whose header is good. Nothing of it is held open or mapped: a run may have more files than a
+/// process may.
 pub(crate) struct Source {
     pub path: PathBuf,
     /// File name, for messages.
     pub name: String,
     header: Header,
-    /// The file, as far as it is used.
-    file: Map,
+    sealed: bool,
+    /// Length of the file.
+    length: u64,
 }
 
 /// The bytes of a measurement, and what is wrong with them.
-pub(crate) struct Content<'a> {
-    pub bytes: Cow<'a, [u8]>,
+pub(crate) struct Content {
+    bytes: Bytes,
     pub fault: Option<String>,
 }
 
+enum Bytes {
+    Mapped(Map),
+    Inflated(Vec<u8>),
+}
+
+impl Deref for Content {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match &self.bytes {
+            Bytes::Mapped(map) => map,
+            Bytes::Inflated(bytes) => bytes,
+        }
+    }
+}
+
+/// What tells measured process images apart: rank, process, and when its measurement began by both clocks.
+pub(crate) type Identity = (i32, u32, u64, u64);
+
 impl Source {
     fn open(path: &Path) -> Result<Source, String> {
-        let map = |length| Map::open(path, length).map_err(|e| e.to_string());
-        let parse = |bytes: &[u8]| Measurement::parse(bytes).map(|m| *m.header()).map_err(|e| e.to_string());
-        // The header first: the file is as long as it might have become, and mostly a hole.
-        let head = map(HEADER_LEN as u64)?;
-        let (file, header) = if is_sealed(&head) {
-            let file = map(u64::MAX)?;
-            let header = sealed::header(&file)?;
-            (file, header)
+        let (head, length) = head(path).map_err(|e| e.to_string())?;
+        let sealed = is_sealed(&head);
+        let header = if sealed {
+            sealed::header(&head)?
         } else {
-            let file = map(parse(&head)?.next.max(HEADER_LEN as u64))?;
-            let header = parse(&file)?;
-            (file, header)
+            *Measurement::parse(&head).map_err(|e| e.to_string())?.header()
         };
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Source { path: path.to_owned(), name, header, file })
+        Ok(Source { path: path.to_owned(), name, header, sealed, length })
     }
 
-    /// The measurement's bytes: of a sealed one inflated by every call, so that memory holds only what is being decoded.
-    pub fn content(&self) -> Content<'_> {
-        if is_sealed(&self.file) {
-            let (bytes, fault) = sealed::inflate(&self.file, &self.header);
-            return Content { bytes: bytes.into(), fault };
+    /// The measurement's bytes, mapped or inflated by every call, so that memory holds only what is being decoded.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn content(&self) -> io::Result<Content> {
+        if self.sealed {
+            let (bytes, fault) = sealed::inflate(&Map::open(&self.path, u64::MAX)?, &self.header);
+            return Ok(Content { bytes: Bytes::Inflated(bytes), fault });
         }
-        Content { bytes: (&*self.file).into(), fault: None }
+        // No more than was used when it was looked into: the file is as long as it might become, and mostly a hole.
+        let map = Map::open(&self.path, self.header.next.max(HEADER_LEN as u64))?;
+        Ok(Content { bytes: Bytes::Mapped(map), fault: None })
+    }
+
+    /// Bytes that are in use.
+    pub fn used_bytes(&self) -> u64 {
+        self.header.next
+    }
+
+    /// Which process image it measures.
+    pub fn identity(&self) -> Identity {
+        let Header { rank, pid, start_realtime_ns, start_monotonic_ns, .. } = self.header;
+        (rank, pid, start_realtime_ns, start_monotonic_ns)
+    }
+
+    /// How much it tells, to choose among files of one process: whether the process had ended, and how much there is.
+    fn telling(&self) -> (bool, u64, u64) {
+        let there = if self.sealed { self.header.next } else { self.header.next.min(self.length) };
+        (self.header.state == STATE_ENDED, there, self.length)
     }
 
     /// Run that it says it belongs to.
@@ -71,25 +113,77 @@ impl Source {
     }
 }
 
+/// The beginning of a regular file, and the file's length.
+fn head(path: &Path) -> io::Result<(Vec<u8>, u64)> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    let mut head = Vec::new();
+    file.take(HEAD).read_to_end(&mut head)?;
+    Ok((head, metadata.len()))
+}
+
 /// Text that is padded with zeros.
 pub(super) fn text_of(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).into_owned()
 }
 
-/// Opens all files; those that cannot be read become warnings.
-pub(crate) fn open_all(files: &[PathBuf], warnings: &mut Warnings) -> Vec<Source> {
-    let mut sources = Vec::with_capacity(files.len());
+/// A file that cannot be read.
+pub(crate) struct Unreadable {
+    name: String,
+    reason: String,
+}
+
+impl Unreadable {
+    /// Says so.
+    pub fn warn(&self, warnings: &mut Warnings) {
+        warnings.add(&self.name, self.sentence());
+    }
+
+    /// A line about it.
+    pub fn line(&self) -> String {
+        format!("{}: {}", self.name, self.sentence())
+    }
+
+    fn sentence(&self) -> String {
+        format!("left out: {}", self.reason)
+    }
+}
+
+/// Looks into all files.
+pub(crate) fn open_all(files: &[PathBuf]) -> (Vec<Source>, Vec<Unreadable>) {
+    let (mut sources, mut unreadable) = (Vec::with_capacity(files.len()), Vec::new());
     for path in files {
         match Source::open(path) {
             Ok(source) => sources.push(source),
             Err(reason) => {
-                let name = path.file_name().unwrap_or_default().to_string_lossy();
-                warnings.add(&name, format!("left out: {reason}"));
+                let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                unreadable.push(Unreadable { name, reason });
             }
         }
     }
-    sources
+    (sources, unreadable)
+}
+
+/// One file of every process image, the one that tells most; the others become warnings.
+pub(crate) fn without_copies(mut sources: Vec<Source>, warnings: &mut Warnings) -> Vec<Source> {
+    sources.sort_by(|a, b| {
+        let key = |s: &Source| (s.identity(), std::cmp::Reverse(s.telling()));
+        key(a).cmp(&key(b)).then_with(|| a.name.cmp(&b.name))
+    });
+    let mut kept: Vec<Source> = Vec::with_capacity(sources.len());
+    for source in sources {
+        if kept.last().is_some_and(|last| last.identity() == source.identity()) {
+            warnings.add(&source.name, "left out: it measures the same process as another file");
+        } else {
+            kept.push(source);
+        }
+    }
+    kept.sort_by(|a, b| a.path.cmp(&b.path));
+    kept
 }
 
 /// Checks that all files belong to one run.

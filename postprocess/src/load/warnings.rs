@@ -2,11 +2,38 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 /// Sentences, each with the files that it is about.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Vec<Warning>", into = "Vec<Warning>")]
 pub(crate) struct Warnings(BTreeMap<String, BTreeSet<String>>);
 
+/// A sentence as it is stored.
+#[derive(Serialize, Deserialize)]
+struct Warning {
+    text: String,
+    about: BTreeSet<String>,
+}
+
+impl From<Vec<Warning>> for Warnings {
+    fn from(stored: Vec<Warning>) -> Warnings {
+        Warnings(stored.into_iter().map(|warning| (warning.text, warning.about)).collect())
+    }
+}
+
+impl From<Warnings> for Vec<Warning> {
+    fn from(warnings: Warnings) -> Vec<Warning> {
+        warnings.0.into_iter().map(|(text, about)| Warning { text, about }).collect()
+    }
+}
+
 impl Warnings {
+    /// Sentences that say themselves what they are about.
+    pub fn of_lines(lines: Vec<String>) -> Warnings {
+        Warnings(lines.into_iter().map(|line| (line, BTreeSet::new())).collect())
+    }
+
     /// Notes a sentence about a file.
     pub fn add(&mut self, subject: &str, sentence: impl Into<String>) {
         self.0.entry(sentence.into()).or_default().insert(subject.to_owned());
@@ -24,7 +51,8 @@ impl Warnings {
         let line = |(sentence, subjects): (&String, &BTreeSet<String>)| {
             let first = subjects.first().map_or("", String::as_str);
             match subjects.len() {
-                0 | 1 => format!("{first}: {sentence}"),
+                0 => sentence.clone(),
+                1 => format!("{first}: {sentence}"),
                 n => format!("{n} files ({first} and others): {sentence}"),
             }
         };

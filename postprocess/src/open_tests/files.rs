@@ -23,10 +23,10 @@ fn bad_files_are_named_and_cost_nothing_else() {
     write("b-foreign.falloff", &[b'x'; 5000]);
     write("c-header.falloff", &bytes[..100]);
     write("d-cut.falloff", &bytes[..bytes.len() - (CLAIM_UNIT as usize - 6)]);
-    let mut broken = bytes.clone();
+    let mut broken = process(12, &[(&[1, 2], 5)]).bytes();
     broken[256 + 16..256 + 24].fill(0xff);
     write("e-broken.falloff", &broken);
-    let mut version = bytes.clone();
+    let mut version = bytes;
     version[8] = 9;
     write("f-version.falloff", &version);
     fs::create_dir(dir.path().join("g-dir.falloff")).unwrap();

@@ -6,9 +6,9 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::{open_default, process, timed_process};
-use crate::database::{Database, Provenance};
-use crate::load::{Warnings, open_all};
-use crate::open::{OpenOptions, merge};
+use crate::database::Database;
+use crate::measurements::Measurements;
+use crate::open::OpenOptions;
 use crate::synthetic::Synthetic;
 
 /// Names of the files in a directory with their bytes.
@@ -35,9 +35,7 @@ fn arbitrary_timed_process() -> impl Strategy<Value = Vec<(Vec<u64>, [u64; 3])>>
 fn database_of(dir: &Path, order: &[usize], processes: &[Synthetic]) -> Database {
     let names: Vec<_> = processes.iter().map(|p| dir.join(p.write(dir))).collect();
     let files: Vec<_> = order.iter().map(|i| names[*i].clone()).collect();
-    let mut warnings = Warnings::default();
-    let sources = open_all(&files, &mut warnings);
-    merge(&sources, Provenance::default(), warnings, &OpenOptions::default())
+    Measurements::of(dir, &files, None).unwrap().merge_in_memory(&OpenOptions::default()).unwrap()
 }
 
 proptest! {

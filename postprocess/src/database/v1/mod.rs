@@ -4,5 +4,5 @@
 mod read;
 mod schema;
 
-pub(super) use read::{metrics, values};
+pub(super) use read::{manifest, metrics, values};
 pub(super) use schema::columns;

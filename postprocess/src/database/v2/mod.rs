@@ -2,8 +2,7 @@
 
 mod read;
 mod schema;
-mod write;
+pub(super) mod write;
 
-pub(super) use read::{checked, contexts, locations, metrics, modules, unit, values};
-pub(super) use schema::{CONTEXTS, LOCATIONS, METRICS, MODULES, VALUES, columns};
-pub(super) use write::tables;
+pub(super) use read::{checked, contexts, locations, metrics, modules, summaries, sums, unit, values};
+pub(super) use schema::{CONTEXTS, LOCATIONS, METRICS, MODULES, SUMMARY, SUMS, VALUES, columns};

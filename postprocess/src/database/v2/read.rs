@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use super::schema::ITEM_END;
+use super::schema::{EXCLUSIVE, INCLUSIVE, ITEM_END, StatisticsColumns};
 use crate::cct::{Scope, ScopeKind, Tree, TreeBuilder};
+use crate::database::statistics::Statistics;
+use crate::database::summary::Summary;
 use crate::database::table::Table;
+use crate::database::totals::Sums;
 use crate::database::{
     Clocks, CpuClock, Drops, Location, Metric, ModuleInfo, Partials, ProcessState, SymbolSource, Unit, Value,
     WaitClock,
@@ -150,43 +153,81 @@ pub(in crate::database) fn modules(mut table: Table) -> Result<Vec<ModuleInfo>, 
         .collect()
 }
 
-pub(in crate::database) fn values(
-    mut table: Table,
-    contexts: usize,
-    locations: usize,
-    metrics: usize,
-) -> Result<Vec<Value>, String> {
+pub(in crate::database) fn values(mut table: Table) -> Vec<Value> {
     let (context, location) = (table.u32s("context"), table.u32s("location"));
     let (metric, exclusive) = (table.u32s("metric"), table.i64s("exclusive"));
-    let values = (0..context.len())
-        .map(|i| Value {
-            context: context[i],
-            location: location[i],
-            metric: metric[i],
-            exclusive: exclusive[i],
-        })
-        .collect();
-    checked(values, contexts, locations, metrics)
+    let value = |i: usize| Value {
+        context: context[i],
+        location: location[i],
+        metric: metric[i],
+        exclusive: exclusive[i],
+    };
+    (0..context.len()).map(value).collect()
 }
 
-/// Values must be sorted, each place once, and refer to rows that are there.
+/// Values must be sorted and stand behind `last`, each place once, and refer to rows that are there: `bounds` are the
+/// numbers of contexts, locations and metrics.
 pub(in crate::database) fn checked(
     values: Vec<Value>,
-    contexts: usize,
-    locations: usize,
-    metrics: usize,
+    last: Option<Value>,
+    bounds: [usize; 3],
 ) -> Result<Vec<Value>, String> {
-    let key = |v: &Value| (v.context, v.location, v.metric);
-    if let Some(row) = values.windows(2).position(|w| key(&w[0]) >= key(&w[1])) {
-        return Err(format!("row {} is out of order", row + 1));
+    let key = |v: &Value| [v.context, v.location, v.metric];
+    let in_order = values.is_sorted_by(|a, b| key(a) < key(b));
+    if !in_order || last.zip(values.first().copied()).is_some_and(|(last, first)| key(&last) >= key(&first)) {
+        return Err("a row is out of order".into());
     }
-    let outside = |v: &Value| {
-        v.context as usize >= contexts || v.location as usize >= locations || v.metric as usize >= metrics
-    };
-    match values.iter().position(outside) {
-        Some(row) => Err(format!("row {row} refers to a row that is not there")),
-        None => Ok(values),
+    let outside = |v: &Value| key(v).iter().zip(bounds).any(|(at, bound)| *at as usize >= bound);
+    match values.iter().any(outside) {
+        true => Err("a row refers to a row that is not there".into()),
+        false => Ok(values),
     }
+}
+
+/// Context, metric and sums of each row of the summary that is read with [`super::SUMS`].
+pub(in crate::database) fn sums(mut table: Table) -> Vec<(u32, u32, Sums)> {
+    let (context, metric) = (table.u32s("context"), table.u32s("metric"));
+    let (program, helpers) = (table.i64s("exclusive_sum"), table.i64s("helper_sum"));
+    let participants = table.u32s("exclusive_participants");
+    let sums = |i: usize| Sums { program: program[i], helpers: helpers[i], participants: participants[i] };
+    (0..context.len()).map(|i| (context[i], metric[i], sums(i))).collect()
+}
+
+/// The summary, over this number of locations that count.
+pub(in crate::database) fn summaries(mut table: Table, locations: u32) -> Vec<Summary> {
+    let (context, metric, helper_sum) =
+        (table.u32s("context"), table.u32s("metric"), table.i64s("helper_sum"));
+    let inclusive = statistics(&mut table, &INCLUSIVE, locations);
+    let exclusive = statistics(&mut table, &EXCLUSIVE, locations);
+    (0..context.len())
+        .map(|i| Summary {
+            context: context[i],
+            metric: metric[i],
+            inclusive: inclusive[i],
+            exclusive: exclusive[i],
+            helper_sum: helper_sum[i],
+        })
+        .collect()
+}
+
+fn statistics(table: &mut Table, names: &StatisticsColumns, locations: u32) -> Vec<Statistics> {
+    let (sum, participants) = (table.i64s(names.sum), table.u32s(names.participants));
+    let (min, max, max_location) =
+        (table.i64s(names.min), table.i64s(names.max), table.maybe_u32s(names.max_location));
+    let (high, low) = (table.u64s(names.square_sum_high), table.u64s(names.square_sum_low));
+    let percentiles = names.percentiles.map(|name| table.i64s(name));
+    (0..sum.len())
+        .map(|i| Statistics {
+            locations,
+            participants: participants[i],
+            sum: sum[i],
+            sum_of_squares: u128::from(high[i]) << 64 | u128::from(low[i]),
+            min: min[i],
+            max: max[i],
+            max_location: max_location[i],
+            percentiles: percentiles.each_ref().map(|column| column[i]),
+        })
+        .collect()
 }
 
 fn split_items(text: &str) -> Vec<String> {

@@ -1,16 +1,62 @@
 //! Names of the tables and their columns.
 
 use crate::database::column::Kind;
+use crate::database::statistics::PERCENTILES;
 
 pub(in crate::database) const CONTEXTS: &str = "contexts";
 pub(in crate::database) const LOCATIONS: &str = "locations";
 pub(in crate::database) const METRICS: &str = "metrics";
 pub(in crate::database) const MODULES: &str = "modules";
 pub(in crate::database) const VALUES: &str = "values";
-pub(super) const SUMMARY: &str = "summary";
+pub(in crate::database) const SUMMARY: &str = "summary";
 
 /// Ends each item of a list in one text column.
 pub(super) const ITEM_END: char = '\u{1f}';
+
+/// Names of the columns of statistics.
+pub(super) struct StatisticsColumns {
+    pub sum: &'static str,
+    pub min: &'static str,
+    pub percentiles: [&'static str; PERCENTILES.len()],
+    pub max: &'static str,
+    pub max_location: &'static str,
+    pub participants: &'static str,
+    pub square_sum_high: &'static str,
+    pub square_sum_low: &'static str,
+}
+
+/// Names that begin alike.
+macro_rules! statistics {
+    ($of:literal) => {
+        StatisticsColumns {
+            sum: concat!($of, "_sum"),
+            min: concat!($of, "_min"),
+            percentiles: [
+                concat!($of, "_p10"),
+                concat!($of, "_p25"),
+                concat!($of, "_p50"),
+                concat!($of, "_p75"),
+                concat!($of, "_p90"),
+            ],
+            max: concat!($of, "_max"),
+            max_location: concat!($of, "_max_location"),
+            participants: concat!($of, "_participants"),
+            square_sum_high: concat!($of, "_square_sum_high"),
+            square_sum_low: concat!($of, "_square_sum_low"),
+        }
+    };
+}
+pub(super) const INCLUSIVE: StatisticsColumns = statistics!("inclusive");
+pub(super) const EXCLUSIVE: StatisticsColumns = statistics!("exclusive");
+
+/// Columns of the summary that opening needs.
+pub(in crate::database) const SUMS: &[(&str, Kind)] = &[
+    ("context", Kind::U32),
+    ("metric", Kind::U32),
+    (EXCLUSIVE.sum, Kind::I64),
+    (EXCLUSIVE.participants, Kind::U32),
+    ("helper_sum", Kind::I64),
+];
 
 /// Columns of a table that reading needs.
 pub(in crate::database) fn columns(table: &str) -> &'static [(&'static str, Kind)] {
@@ -74,6 +120,35 @@ pub(in crate::database) fn columns(table: &str) -> &'static [(&'static str, Kind
             ("location", Kind::U32),
             ("metric", Kind::U32),
             ("exclusive", Kind::I64),
+        ],
+        SUMMARY => &[
+            ("context", Kind::U32),
+            ("metric", Kind::U32),
+            (INCLUSIVE.sum, Kind::I64),
+            (INCLUSIVE.min, Kind::I64),
+            (INCLUSIVE.percentiles[0], Kind::I64),
+            (INCLUSIVE.percentiles[1], Kind::I64),
+            (INCLUSIVE.percentiles[2], Kind::I64),
+            (INCLUSIVE.percentiles[3], Kind::I64),
+            (INCLUSIVE.percentiles[4], Kind::I64),
+            (INCLUSIVE.max, Kind::I64),
+            (INCLUSIVE.max_location, Kind::MaybeU32),
+            (INCLUSIVE.participants, Kind::U32),
+            (INCLUSIVE.square_sum_high, Kind::U64),
+            (INCLUSIVE.square_sum_low, Kind::U64),
+            (EXCLUSIVE.sum, Kind::I64),
+            (EXCLUSIVE.min, Kind::I64),
+            (EXCLUSIVE.percentiles[0], Kind::I64),
+            (EXCLUSIVE.percentiles[1], Kind::I64),
+            (EXCLUSIVE.percentiles[2], Kind::I64),
+            (EXCLUSIVE.percentiles[3], Kind::I64),
+            (EXCLUSIVE.percentiles[4], Kind::I64),
+            (EXCLUSIVE.max, Kind::I64),
+            (EXCLUSIVE.max_location, Kind::MaybeU32),
+            (EXCLUSIVE.participants, Kind::U32),
+            (EXCLUSIVE.square_sum_high, Kind::U64),
+            (EXCLUSIVE.square_sum_low, Kind::U64),
+            ("helper_sum", Kind::I64),
         ],
         _ => &[],
     }

@@ -2,23 +2,12 @@
 
 use std::sync::Arc;
 
-use super::schema::{CONTEXTS, ITEM_END, LOCATIONS, METRICS, MODULES, SUMMARY, VALUES};
+use super::schema::{EXCLUSIVE, INCLUSIVE, ITEM_END, StatisticsColumns};
 use crate::cct::{Context, Tree};
 use crate::database::column::Column;
+use crate::database::statistics::Statistics;
 use crate::database::table::Table;
-use crate::database::{Database, Location, Metric, ModuleInfo, Value, summarise};
-
-/// Tables in the order in which they are written.
-pub(in crate::database) fn tables(database: &Database) -> [(&'static str, Table); 6] {
-    [
-        (CONTEXTS, contexts(database.tree())),
-        (LOCATIONS, locations(database.locations())),
-        (METRICS, metrics(database.metrics())),
-        (MODULES, modules(database.modules())),
-        (VALUES, values(database.values())),
-        (SUMMARY, summary(database)),
-    ]
-}
+use crate::database::{Location, Metric, ModuleInfo, Summary, Value};
 
 fn ids(rows: usize) -> Column {
     Column::U32((0..rows as u32).collect())
@@ -44,7 +33,7 @@ fn flags<T>(rows: &[T], flag: impl Fn(&T) -> bool) -> Column {
     Column::Flag(rows.iter().map(flag).collect())
 }
 
-fn contexts(tree: &Tree) -> Table {
+pub(in crate::database) fn contexts(tree: &Tree) -> Table {
     let rows = tree.contexts();
     let scope = |c: &Context| &tree.scopes()[c.scope as usize];
     Table::default()
@@ -58,7 +47,7 @@ fn contexts(tree: &Tree) -> Table {
         .with("call_line", Column::MaybeU32(rows.iter().map(|c| scope(c).call_line).collect()))
 }
 
-fn locations(rows: &[Location]) -> Table {
+pub(in crate::database) fn locations(rows: &[Location]) -> Table {
     Table::default()
         .with("location", ids(rows.len()))
         .with("rank", Column::MaybeU32(rows.iter().map(|l| l.rank).collect()))
@@ -99,7 +88,7 @@ fn locations(rows: &[Location]) -> Table {
         .with("overruns", u64s(rows, |l| l.overruns))
 }
 
-fn metrics(rows: &[Metric]) -> Table {
+pub(in crate::database) fn metrics(rows: &[Metric]) -> Table {
     Table::default()
         .with("metric", ids(rows.len()))
         .with("name", texts(rows, |m| m.name.as_str().into()))
@@ -107,7 +96,7 @@ fn metrics(rows: &[Metric]) -> Table {
         .with("divisor", u64s(rows, |m| m.divisor))
 }
 
-fn modules(rows: &[ModuleInfo]) -> Table {
+pub(in crate::database) fn modules(rows: &[ModuleInfo]) -> Table {
     Table::default()
         .with("path", texts(rows, |m| m.path.as_str().into()))
         .with("build_id", texts(rows, |m| m.build_id.as_str().into()))
@@ -118,7 +107,7 @@ fn modules(rows: &[ModuleInfo]) -> Table {
         )
 }
 
-fn values(rows: &[Value]) -> Table {
+pub(in crate::database) fn values(rows: &[Value]) -> Table {
     Table::default()
         .with("context", u32s(rows, |v| v.context))
         .with("location", u32s(rows, |v| v.location))
@@ -126,22 +115,29 @@ fn values(rows: &[Value]) -> Table {
         .with("exclusive", i64s(rows, |v| v.exclusive))
 }
 
-fn summary(database: &Database) -> Table {
-    let rows = summarise(database);
-    Table::default()
-        .with("context", u32s(&rows, |s| s.context))
-        .with("metric", u32s(&rows, |s| s.metric))
-        .with("inclusive_sum", i64s(&rows, |s| s.inclusive))
-        .with("exclusive_sum", i64s(&rows, |s| s.sum))
-        .with("exclusive_min", i64s(&rows, |s| s.min))
-        .with("exclusive_max", i64s(&rows, |s| s.max))
-        .with(
-            "max_location",
-            Column::MaybeU32(rows.iter().map(|s| (s.participants > 0).then_some(s.max_location)).collect()),
-        )
-        .with("participants", u32s(&rows, |s| s.participants))
-        .with("square_sum_high", u64s(&rows, |s| (s.sum_of_squares >> 64) as u64))
-        .with("square_sum_low", u64s(&rows, |s| s.sum_of_squares as u64))
+pub(in crate::database) fn summaries(rows: &[Summary]) -> Table {
+    let table =
+        Table::default().with("context", u32s(rows, |s| s.context)).with("metric", u32s(rows, |s| s.metric));
+    let table = statistics(table, &INCLUSIVE, rows, |s| &s.inclusive);
+    let table = statistics(table, &EXCLUSIVE, rows, |s| &s.exclusive);
+    table.with("helper_sum", i64s(rows, |s| s.helper_sum))
+}
+
+fn statistics(
+    table: Table,
+    names: &StatisticsColumns,
+    rows: &[Summary],
+    of: impl Fn(&Summary) -> &Statistics,
+) -> Table {
+    let table = table.with(names.sum, i64s(rows, |s| of(s).sum)).with(names.min, i64s(rows, |s| of(s).min));
+    let percentiles = names.percentiles.iter().enumerate();
+    percentiles
+        .fold(table, |table, (at, name)| table.with(name, i64s(rows, |s| of(s).percentiles[at])))
+        .with(names.max, i64s(rows, |s| of(s).max))
+        .with(names.max_location, Column::MaybeU32(rows.iter().map(|s| of(s).max_location).collect()))
+        .with(names.participants, u32s(rows, |s| of(s).participants))
+        .with(names.square_sum_high, u64s(rows, |s| (of(s).sum_of_squares >> 64) as u64))
+        .with(names.square_sum_low, u64s(rows, |s| of(s).sum_of_squares as u64))
 }
 
 /// A period as its item: `METRIC=PERIOD`.

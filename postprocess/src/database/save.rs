@@ -1,0 +1,199 @@
+//! Writing a database: whole, or not at all.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::files::table_path;
+use super::manifest::{MANIFEST_FILE, manifest_of};
+use super::metric::Value;
+use super::model::{Database, Head};
+use super::summary::{Summariser, Summary};
+use super::table::Writer;
+use super::totals::Totals;
+use super::v2::{self, write};
+use super::values::{Stored, Values};
+use crate::error::Error;
+
+/// Rows of a row group of values and summaries: what is in memory of a table that is written.
+const ROW_GROUP: usize = 1 << 17;
+
+/// A database that is being written, in a directory beside its place.
+pub(crate) struct Unfinished {
+    place: PathBuf,
+    dir: PathBuf,
+}
+
+impl Unfinished {
+    /// Begins one that is to be in `place`. A database that is there will be replaced; a directory that holds something
+    /// else is left alone.
+    ///
+    /// # Errors
+    /// [`Error::DatabaseWrite`].
+    pub fn begin(place: &Path) -> Result<Unfinished, Error> {
+        let failed = |reason: String| Error::DatabaseWrite { path: place.to_owned(), reason };
+        if !may_replace(place) {
+            return Err(failed("the directory exists and is not a database".into()));
+        }
+        let dir = beside(place, "unfinished");
+        fs::create_dir_all(&dir).map_err(|e| failed(e.to_string()))?;
+        Ok(Unfinished { place: place.to_owned(), dir })
+    }
+
+    /// Where files may be that are needed meanwhile.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Writes everything and puts it in its place. `next` gives the values in order, all of one or more contexts at a
+    /// time, until there are none.
+    ///
+    /// # Errors
+    /// [`Error::DatabaseWrite`], and what `next` says.
+    pub fn finish(
+        self,
+        head: Head,
+        next: &mut dyn FnMut() -> Result<Option<Vec<Value>>, Error>,
+    ) -> Result<Database, Error> {
+        let failed = |reason: String| Error::DatabaseWrite { path: self.place.clone(), reason };
+        let mut rows = BTreeMap::new();
+        let heads = [
+            (v2::CONTEXTS, write::contexts(&head.tree)),
+            (v2::LOCATIONS, write::locations(&head.locations)),
+            (v2::METRICS, write::metrics(&head.metrics)),
+            (v2::MODULES, write::modules(&head.modules)),
+        ];
+        for (name, table) in heads {
+            table.write(&table_path(&self.dir, name)).map_err(|e| failed(e.to_string()))?;
+            rows.insert(name.to_owned(), table.rows() as u64);
+        }
+        let mut values = ValuesTable::create(&table_path(&self.dir, v2::VALUES)).map_err(failed)?;
+        let mut summariser = Summariser::new(&head.tree, head.metrics.len(), &head.locations);
+        while let Some(chunk) = next()? {
+            summariser.add(&chunk);
+            values.add(chunk).map_err(failed)?;
+        }
+        rows.insert(v2::VALUES.to_owned(), values.finish().map_err(failed)?);
+        let summaries = summariser.finish();
+        write_summaries(&table_path(&self.dir, v2::SUMMARY), &summaries).map_err(failed)?;
+        rows.insert(v2::SUMMARY.to_owned(), summaries.len() as u64);
+        let totals = Totals::of_summaries(&head, &summaries);
+        drop(summaries);
+        let stored = Stored::of(&self.place, &head);
+        let database = Database::new(head, totals, Values::stored(stored));
+        self.write_manifest(&database, rows)
+            .and_then(|()| replace(&self.place, &self.dir))
+            .map_err(failed)?;
+        Ok(database)
+    }
+
+    fn write_manifest(&self, database: &Database, rows: BTreeMap<String, u64>) -> Result<(), String> {
+        let mut json = serde_json::to_vec_pretty(&manifest_of(database, rows)).map_err(|e| e.to_string())?;
+        json.push(b'\n');
+        let mut file = fs::File::create(self.dir.join(MANIFEST_FILE)).map_err(|e| e.to_string())?;
+        file.write_all(&json).and_then(|()| file.sync_all()).map_err(|e| e.to_string())
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        // Best effort: once the database is in its place there is nothing here, and what is left of another has a name
+        // that nothing else uses.
+        let _ = fs::remove_dir_all(&self.dir);
+    }
+}
+
+impl Database {
+    /// Writes the database to a directory, whole or not at all. A database that is there is replaced; a directory
+    /// that holds something else is left alone.
+    ///
+    /// # Errors
+    /// [`Error::DatabaseWrite`]; [`Error::DatabaseDamaged`] if the values cannot be read.
+    pub fn write(&self, dir: &Path) -> Result<(), Error> {
+        let mut values = Some(self.values.get()?.to_vec());
+        Unfinished::begin(dir)?.finish(self.head.clone(), &mut || Ok(values.take())).map(drop)
+    }
+}
+
+/// The table of values; its row groups are the same in whatever pieces the values come.
+struct ValuesTable {
+    writer: Writer,
+    waiting: Vec<Value>,
+    rows: u64,
+}
+
+impl ValuesTable {
+    fn create(path: &Path) -> Result<ValuesTable, String> {
+        let writer = Writer::create(path, &write::values(&[])).map_err(|e| e.to_string())?;
+        Ok(ValuesTable { writer, waiting: Vec::new(), rows: 0 })
+    }
+
+    fn add(&mut self, values: Vec<Value>) -> Result<(), String> {
+        if self.waiting.is_empty() {
+            self.waiting = values;
+        } else {
+            self.waiting.extend(values);
+        }
+        let whole = self.waiting.len() / ROW_GROUP * ROW_GROUP;
+        self.flush(whole)
+    }
+
+    fn finish(mut self) -> Result<u64, String> {
+        self.flush(self.waiting.len())?;
+        self.writer.finish().map_err(|e| e.to_string())?;
+        Ok(self.rows)
+    }
+
+    fn flush(&mut self, rows: usize) -> Result<(), String> {
+        for group in self.waiting[..rows].chunks(ROW_GROUP) {
+            self.writer.write(&write::values(group)).map_err(|e| e.to_string())?;
+        }
+        self.waiting.drain(..rows);
+        self.rows += rows as u64;
+        Ok(())
+    }
+}
+
+fn write_summaries(path: &Path, summaries: &[Summary]) -> Result<(), String> {
+    let written = || {
+        let mut writer = Writer::create(path, &write::summaries(&[]))?;
+        summaries.chunks(ROW_GROUP).try_for_each(|group| writer.write(&write::summaries(group)))?;
+        writer.finish()
+    };
+    written().map_err(|e: parquet::errors::ParquetError| e.to_string())
+}
+
+/// A name in the same directory, so that a rename is atomic.
+fn beside(dir: &Path, what: &str) -> PathBuf {
+    let name = dir.file_name().unwrap_or_default().to_string_lossy();
+    dir.with_file_name(format!(".{name}.{what}-{}", std::process::id()))
+}
+
+/// Whether the place is free, empty or holds a database.
+fn may_replace(dir: &Path) -> bool {
+    match fs::read_dir(dir) {
+        Ok(mut entries) => entries.next().is_none() || dir.join(MANIFEST_FILE).exists(),
+        Err(_) => !dir.exists(),
+    }
+}
+
+fn replace(dir: &Path, unfinished: &Path) -> Result<(), String> {
+    let old = beside(dir, "old");
+    let had_old = dir.exists();
+    if had_old {
+        fs::rename(dir, &old).map_err(|e| e.to_string())?;
+    }
+    if let Err(error) = fs::rename(unfinished, dir) {
+        if had_old {
+            // Puts back what was there; the error that counts is the first.
+            let _ = fs::rename(&old, dir);
+        }
+        return Err(error.to_string());
+    }
+    if had_old {
+        // The new database is in place; a remainder of the old one does no harm.
+        let _ = fs::remove_dir_all(&old);
+    }
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! Merging the measurement files of a run, which may be more than the memory holds.
+
+use std::io;
+
+use rayon::prelude::*;
+
+use crate::cct::{Merged, Merger};
+use crate::database::{Head, ModuleInfo, Provenance, Sorted, Sorter};
+use crate::load::{Process, Source, Warnings, decode};
+use crate::module_table::ModuleTable;
+use crate::open::OpenOptions;
+use crate::openmp::graft;
+use crate::symbols::{ModuleSymbols, resolve_module};
+
+/// Files that are decoded side by side,
+const BATCH_FILES: usize = 16;
+/// if they are not larger together.
+const BATCH_BYTES: u64 = 32 << 20;
+
+/// Decodes, resolves and merges. Every file is decoded twice, and values go through `sorter`, so that memory holds the
+/// tree and a few files.
+///
+/// # Errors
+/// Those of the sorter.
+pub(crate) fn merge(
+    sources: &[Source],
+    mut provenance: Provenance,
+    mut warnings: Warnings,
+    options: &OpenOptions,
+    sorter: Sorter,
+) -> io::Result<(Head, Sorted)> {
+    let mut table = ModuleTable::default();
+    for batch in batches(sources) {
+        decoded(batch).iter().for_each(|process| table.collect(process));
+    }
+    let symbols: Vec<(ModuleSymbols, bool)> = table
+        .modules()
+        .into_par_iter()
+        .map(|(key, addresses)| (resolve_module(key, &addresses, options), !addresses.is_empty()))
+        .collect();
+    let (symbols, used): (Vec<ModuleSymbols>, Vec<bool>) = symbols.into_iter().unzip();
+    let mut merger = Merger::new(&symbols, sorter);
+    for batch in batches(sources) {
+        for mut process in decoded(batch) {
+            let indices = table.indices(&process);
+            if options.graft_openmp {
+                process = graft(process, |module, address| {
+                    symbols[indices[module as usize]? as usize].function_start(address)
+                });
+            }
+            merger.add(&process, &indices)?;
+            warnings.extend(process.warnings);
+        }
+    }
+    let Merged { tree, locations, values } = merger.finish()?;
+    drop(table);
+    provenance.fill(&locations);
+    let mut modules: Vec<ModuleInfo> = Vec::new();
+    for (module, _) in symbols.into_iter().zip(used).filter(|(_, used)| *used) {
+        modules.push(module.info);
+        warnings.extend(module.warnings);
+    }
+    modules.sort();
+    // Code of no file that has no names is the same for all processes.
+    modules.dedup();
+    Ok((Head { tree, metrics: values.metrics(), locations, modules, warnings, provenance }, values))
+}
+
+fn decoded(batch: &[Source]) -> Vec<Process> {
+    batch.par_iter().map(decode).collect()
+}
+
+/// Files that are in memory at one time.
+fn batches(sources: &[Source]) -> impl Iterator<Item = &[Source]> {
+    let mut rest = sources;
+    std::iter::from_fn(move || {
+        let mut bytes = 0u64;
+        let fits = |source: &&Source| {
+            bytes = bytes.saturating_add(source.used_bytes());
+            bytes <= BATCH_BYTES
+        };
+        let count = rest.iter().take(BATCH_FILES).take_while(fits).count().max(1).min(rest.len());
+        let (batch, after) = rest.split_at(count);
+        rest = after;
+        Some(batch).filter(|batch| !batch.is_empty())
+    })
+}
