@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::database::{Database, MANIFEST_FILE, Provenance, Shard, read_manifest};
+use crate::database::{Database, MANIFEST_FILE, Provenance, Shard, check_place, read_manifest};
 use crate::error::Error;
 use crate::load::find;
 use crate::measurements::Measurements;
@@ -42,13 +42,13 @@ pub fn open(dir: &Path, options: &OpenOptions) -> Result<Database, Error> {
 /// # Errors
 /// Those of [`open`].
 pub fn open_lazily(dir: &Path, options: &OpenOptions) -> Result<Database, Error> {
-    if dir.join(MANIFEST_FILE).exists() {
+    if Database::is_in(dir) {
         return open_kept(dir, options);
     }
     let kept = dir.join(DATABASE);
     let files = match find(dir) {
         // The measurement files may have been put away when the database was there.
-        Err(Error::NoMeasurements { .. }) if kept.join(MANIFEST_FILE).exists() => {
+        Err(Error::NoMeasurements { .. }) if Database::is_in(&kept) => {
             return open_kept(&kept, options);
         }
         files => files?,
@@ -65,7 +65,8 @@ pub fn open_lazily(dir: &Path, options: &OpenOptions) -> Result<Database, Error>
     })
 }
 
-/// Merges the measurement files of a run, or a part of them, into a database directory.
+/// Merges the measurement files of a run, or a part of them, into a database directory. A database of the same run is
+/// replaced.
 ///
 /// # Errors
 /// Those of [`open`], and [`Error::DatabaseWrite`].
@@ -75,7 +76,9 @@ pub fn merge_into(
     shard: Option<Shard>,
     place: &Path,
 ) -> Result<Database, Error> {
-    Measurements::of(run, &find(run)?, shard)?.merge_into(place, options)
+    let measurements = Measurements::of(run, &find(run)?, shard)?;
+    check_place(place, &measurements.provenance(options).run_id)?;
+    measurements.merge_into(place, options)
 }
 
 /// A database without its measurement files, with a warning if it is not what was asked for.

@@ -32,7 +32,7 @@ pub use event::{EventSpec, Sampling};
 pub use measurements::settle;
 pub use preload::Preload;
 pub use program::find_program;
-pub use rank::{is_one_of_many, is_spokesman};
+pub use rank::{is_one_of_many, is_spokesman, rank_of_many};
 pub use request::{CpuClock, Prepared, Request, WaitClock};
 pub use run::{RunOptions, run};
 pub use run_dir::{MEASUREMENTS, RUN_FILE};

@@ -6,8 +6,17 @@ use falloff_format::job;
 
 /// The rank that a launcher gave; `None` if none did.
 pub(crate) fn own_rank() -> Option<i32> {
+    rank().map(|(rank, _)| rank)
+}
+
+fn rank() -> Option<(i32, i32)> {
     let number = |name: &[u8]| env::var(str::from_utf8(name).ok()?).ok()?.parse().ok();
-    job::rank(number).map(|(rank, _)| rank)
+    job::rank(number)
+}
+
+/// This process's rank and the number of ranks as its launcher says; `None` without a launcher that says both.
+pub fn rank_of_many() -> Option<(i32, i32)> {
+    rank().filter(|(_, ranks)| *ranks > 0)
 }
 
 /// Whether a launcher started this process as one of several ranks.

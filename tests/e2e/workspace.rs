@@ -15,6 +15,7 @@ const DIRECTION: &[(&str, &[&str])] = &[
     ("falloff-preload", &["falloff-format", "falloff-unwinder"]),
     ("falloff-profiler", &["falloff-format", "falloff-unwinder"]),
     ("falloff-postprocess", &["falloff-format"]),
+    ("falloff-generator", &["falloff-format"]),
     ("falloff-workflow", &["falloff-profiler", "falloff-postprocess"]),
 ];
 

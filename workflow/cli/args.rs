@@ -10,6 +10,7 @@ use falloff_postprocess::{Database, OpenOptions};
 use falloff_profiler::event::rate_hz;
 
 use crate::measure_args::MeasureArgs;
+use crate::merge;
 use crate::values::{self, Selection};
 
 /// Shows where a parallel program's speed-up falls off.
@@ -46,6 +47,8 @@ pub enum Verb {
     Score(ScoreArgs),
     /// Write the profile of a run in the format of another tool
     Export(ExportArgs),
+    /// Make one database of a run, of a part of it, or of several databases
+    Merge(MergeArgs),
     /// Say what can be measured on this machine, and what would enable the rest
     Doctor(DoctorArgs),
     /// Sweep and score a built-in program whose losses are known
@@ -216,6 +219,28 @@ pub struct ExportArgs {
     pub output: PathBuf,
     #[command(flatten)]
     pub threads: ThreadArgs,
+    #[command(flatten)]
+    pub debug: DebugArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(before_long_help = "EXAMPLES
+  falloff merge profile -o database                  all processes of a run
+  falloff merge profile --shard 3/8 -o parts         into parts/part-3-of-8
+  srun -n 8 falloff merge profile --shard auto -o parts
+                                                     each rank a part
+  falloff merge parts -o database                    the same database as in one go
+  falloff merge profile-a profile-b -o both          databases and runs, side by side")]
+pub struct MergeArgs {
+    /// Directory of a run, or directories of databases or of parts
+    #[arg(value_name = "DIR", required = true)]
+    pub dirs: Vec<PathBuf>,
+    /// Merge only this part of the run's processes: I/N with I from 1 to N, or auto for that of this rank
+    #[arg(long, value_name = "I/N", value_parser = merge::part)]
+    pub shard: Option<merge::Part>,
+    /// Directory of the database; with --shard, of the parts
+    #[arg(short = 'o', value_name = "DIR")]
+    pub output: PathBuf,
     #[command(flatten)]
     pub debug: DebugArgs,
 }

@@ -6,6 +6,7 @@ mod doctor;
 mod export;
 mod failure;
 mod measure_args;
+mod merge;
 mod not_parsed;
 mod output;
 mod run;
@@ -54,6 +55,7 @@ fn dispatch(output: &Output) -> Result<i32, Failure> {
         Verb::View(args) => view::view(&args, output),
         Verb::Score(args) => score::score(&args, output),
         Verb::Export(args) => export::export(&args, output),
+        Verb::Merge(args) => merge::merge(&args, output),
         Verb::Doctor(args) => doctor::doctor(&args, output),
         Verb::Demo(args) => demo::demo(&args, output),
         Verb::DemoWorker(args) => demo::worker(&args, output),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use falloff_postprocess::{OpenOptions, open, views};
+use falloff_postprocess::{OpenOptions, open_lazily, views};
 use falloff_profiler::{Preload, RunOptions, is_one_of_many, is_spokesman, settle};
 
 use crate::args::RunArgs;
@@ -55,7 +55,7 @@ const OTHER_RANKS: Duration = Duration::from_secs(1);
 /// Says how complete the measurement is, as far as its processes have ended.
 fn health(dir: &Path, output: &Output) {
     settle(dir, OTHER_RANKS);
-    match open(dir, &OpenOptions::default()) {
+    match open_lazily(dir, &OpenOptions::default()) {
         Ok(database) => {
             for line in views::health_lines(&database.health(), database.locations().len()) {
                 output.note(&format!("falloff: {line}"));

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use falloff_postprocess::views::{json, of_database, text};
-use falloff_postprocess::{Database, Metric, open};
+use falloff_postprocess::{Database, Metric, open, open_lazily};
 use falloff_workflow::exit;
 use falloff_workflow::plan::Plan;
 
@@ -22,6 +22,8 @@ pub fn view(args: &ViewArgs, output: &Output) -> Result<i32, Failure> {
             ),
         ));
     }
+    // Sums over all locations need no single values.
+    let open = if args.location.is_some() { open } else { open_lazily };
     let database = args.threads.of(open(&args.dir, &args.debug.options())?);
     let metric = metric(&database, &args.dir, args.metric.as_deref())?;
     let selected = |l: &falloff_postprocess::Location| args.location.is_none_or(|s| s.holds(l));

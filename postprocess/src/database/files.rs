@@ -14,6 +14,11 @@ use super::{counted, v1, v2};
 use crate::error::Error;
 
 impl Database {
+    /// Whether a directory holds a database, of whatever version.
+    pub fn is_in(dir: &Path) -> bool {
+        dir.join(MANIFEST_FILE).exists()
+    }
+
     /// Reads the database in a directory and checks all of it.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use super::manifest::{Provenance, Shard};
 use super::metric::{Metric, Value};
 use super::model::{Database, Head};
 use super::rational::{common_divisor, reduce};
-use super::save::Unfinished;
+use super::save::{Unfinished, check_place};
 use super::sorter::{Places, Sorter};
 use super::time::{with_time, without_time};
 use crate::cct::union;
@@ -40,7 +40,7 @@ impl Database {
         Ok(Database::in_memory(head, values))
     }
 
-    /// As [`Database::join`], and writes the database to a directory without holding all values in memory if the
+    /// As [`Database::join`], and writes the database to a directory, where only one of the same run is replaced, without holding all values in memory if the
     /// databases are in directories and as they were measured.
     ///
     /// # Errors
@@ -48,9 +48,11 @@ impl Database {
     pub fn join_into(databases: &[&Database], dir: &Path) -> Result<Database, Error> {
         if databases.iter().flat_map(|d| d.metrics()).any(|m| m.divisor != 1) {
             let joined = Database::join(databases)?;
+            check_place(dir, &joined.provenance().run_id)?;
             return joined.write(dir).map(|()| joined);
         }
         let Join { mut head, parts } = Join::of(databases)?;
+        check_place(dir, &head.provenance.run_id)?;
         let unfinished = Unfinished::begin(dir)?;
         let failed = |e: std::io::Error| Error::DatabaseWrite { path: dir.to_owned(), reason: e.to_string() };
         let mut sorter = Sorter::in_dir(unfinished.dir());

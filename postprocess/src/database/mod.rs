@@ -41,7 +41,7 @@ pub use model::Database;
 pub(crate) use model::{Head, Parts};
 pub use module::{ModuleInfo, SymbolSource};
 pub use rational::{common_divisor, gcd, reduce};
-pub(crate) use save::Unfinished;
+pub(crate) use save::{Unfinished, check_place};
 pub(crate) use sorter::{Places, Sorted, Sorter, summed};
 pub use statistics::{PERCENTILES, Statistics};
 pub use summary::Summary;

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::files::table_path;
+use super::files::{read_manifest, table_path};
 use super::manifest::{MANIFEST_FILE, manifest_of};
 use super::metric::Value;
 use super::model::{Database, Head};
@@ -102,6 +102,18 @@ impl Drop for Unfinished {
         // that nothing else uses.
         let _ = fs::remove_dir_all(&self.dir);
     }
+}
+
+/// A place is free, empty or has a database of this run.
+///
+/// # Errors
+/// [`Error::DatabaseWrite`].
+pub(crate) fn check_place(place: &Path, run_id: &str) -> Result<(), Error> {
+    if Database::is_in(place) && read_manifest(place)?.provenance.run_id != run_id {
+        let reason = "the directory holds the database of another run".into();
+        return Err(Error::DatabaseWrite { path: place.to_owned(), reason });
+    }
+    Ok(())
 }
 
 impl Database {
