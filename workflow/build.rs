@@ -7,6 +7,8 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use sha2::{Digest, Sha256};
+
 /// The library's file name, in its target directory and in ours.
 const LIBRARY: &str = "libfalloff_preload.so";
 
@@ -31,9 +33,16 @@ fn main() {
     let target = out.join("preload");
     build(&here.join("../profiler/preload/Cargo.toml"), &target);
     let built = target.join(variable("TARGET")).join("release").join(LIBRARY);
-    if let Err(error) = std::fs::copy(&built, out.join(LIBRARY)) {
+    let bytes = match std::fs::read(&built) {
+        Ok(bytes) => bytes,
+        Err(error) => panic!("failed to read {}: {error}", built.display()),
+    };
+    if let Err(error) = std::fs::write(out.join(LIBRARY), &bytes) {
         panic!("failed to copy {}: {error}", built.display());
     }
+    // Not when it is used: that would be a millisecond of every run.
+    let hash: String = Sha256::digest(&bytes).iter().take(16).map(|b| format!("{b:02x}")).collect();
+    println!("cargo::rustc-env=FALLOFF_PRELOAD_HASH={hash}");
 }
 
 /// A nested cargo run. It must not inherit what the outer cargo has set for this package: flags, wrappers and

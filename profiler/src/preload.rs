@@ -8,26 +8,26 @@ use std::path::{Path, PathBuf};
 
 use nix::sys::statvfs::{FsFlags, statvfs};
 use nix::unistd::geteuid;
-use sha2::{Digest, Sha256};
 
 use crate::Error;
 
-/// The bytes of the preload.
+/// The bytes of the preload and their hash, which names the file.
 #[derive(Debug)]
 pub struct Preload {
     bytes: &'static [u8],
+    hash: &'static str,
 }
 
 impl Preload {
-    /// The preload with these bytes.
-    pub const fn new(bytes: &'static [u8]) -> Preload {
-        Preload { bytes }
+    /// The preload with these bytes and this hash of them, in characters that a file name may have.
+    pub const fn new(bytes: &'static [u8], hash: &'static str) -> Preload {
+        Preload { bytes, hash }
     }
 
     /// Path of a file with these bytes, written if need be. The name holds their hash, so versions live side by side
     /// and any number of processes may write it at once.
     pub(crate) fn path(&self) -> Result<PathBuf, Error> {
-        let name = format!("libfalloff-{}.so", hex(&Sha256::digest(self.bytes)));
+        let name = format!("libfalloff-{}.so", self.hash);
         let mut tried = Vec::new();
         for place in places() {
             match self.in_place(&place, &name) {
@@ -81,10 +81,6 @@ fn places() -> Vec<PathBuf> {
     cache.or(home).map(|p| p.join("falloff")).into_iter().chain(shared).collect()
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().take(16).map(|b| format!("{b:02x}")).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,7 +89,7 @@ mod tests {
     fn writes_once_and_repairs() {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("cache");
-        let preload = Preload::new(b"not really a library");
+        let preload = Preload::new(b"not really a library", "0");
         let path = preload.in_place(&place, "lib.so").unwrap();
         let first = fs::metadata(&path).unwrap().ino();
         preload.in_place(&place, "lib.so").unwrap();
@@ -107,7 +103,7 @@ mod tests {
     #[test]
     fn refuses_places_the_loader_cannot_take() {
         let folder = tempfile::tempdir().unwrap();
-        let preload = Preload::new(b"x");
+        let preload = Preload::new(b"x", "0");
         assert!(preload.in_place(&folder.path().join("with blank"), "lib.so").is_err());
         assert!(preload.in_place(&folder.path().join("with:colon"), "lib.so").is_err());
         assert!(preload.in_place(Path::new("relative"), "lib.so").is_err());

@@ -9,7 +9,7 @@ use crate::memory::Memory;
 use crate::modules::Modules;
 use crate::path::Path;
 use crate::registers::Registers;
-use crate::restore;
+use crate::restore::{self, Pointers};
 use crate::rule::Shape;
 use crate::walk::End;
 use crate::walker::Walker;
@@ -111,23 +111,31 @@ impl<S: Modules, M: Memory> Walker<'_, S, M> {
     fn signal_step<A: Arch>(&mut self, cursor: &Cursor) -> Result<Cursor, Halt> {
         let mut registers = Registers::unknown(0);
         A::interrupted(cursor.sp, self.memory, &mut registers).ok_or(End::BadRead)?;
-        cursor_of::<A>(&registers, Origin::Signal(cursor.sp))
+        match (registers.get(A::SP), registers.get(A::FP)) {
+            (Some(sp), Some(fp)) => {
+                Ok(Cursor { pc: registers.pc(), sp, fp, origin: Origin::Signal(cursor.sp) })
+            }
+            _ => Err(Halt::Restart),
+        }
     }
 
     /// A step by the rules themselves, with the registers that are at hand.
     #[inline(never)]
     fn slow_step<A: Arch>(&mut self, cursor: &Cursor, given: &Registers) -> Result<Cursor, Halt> {
         let lookup = cursor.lookup();
-        let (mut registers, mut caller) = (Registers::unknown(0), Registers::unknown(0));
+        let mut registers = Registers::unknown(0);
         self.registers::<A>(cursor, given, &mut registers)?;
         let fde = self.fde(lookup)?;
         if fde.cie.signal {
             // All registers of the interrupted frame are needed, and they do not stand where they usually do.
             return Err(Halt::Restart);
         }
-        match restore::caller::<A, M>(&fde, lookup, &registers, self.memory, &mut caller) {
-            Ok(true) => cursor_of::<A>(&caller, Origin::Call),
-            Ok(false) => Err(Halt::End(End::Root)),
+        match restore::pointers::<A, M>(&fde, lookup, &registers, self.memory) {
+            Ok(Some(Pointers { pc, sp: Some(sp), fp: Some(fp) })) => {
+                Ok(Cursor { pc, sp, fp, origin: Origin::Call })
+            }
+            Ok(Some(_)) => Err(Halt::Restart),
+            Ok(None) => Err(Halt::End(End::Root)),
             Err(Fault::Register) if cursor.origin == Origin::Call => Err(Halt::Restart),
             Err(fault) => Err(Halt::End(fault.into())),
         }
@@ -139,12 +147,5 @@ impl<S: Modules, M: Memory> Walker<'_, S, M> {
         let mut registers = Registers::unknown(0);
         self.registers::<A>(cursor, given, &mut registers)?;
         Ok(registers.get(A::RETURN))
-    }
-}
-
-fn cursor_of<A: Arch>(registers: &Registers, origin: Origin) -> Result<Cursor, Halt> {
-    match (registers.get(A::SP), registers.get(A::FP)) {
-        (Some(sp), Some(fp)) => Ok(Cursor { pc: registers.pc(), sp, fp, origin }),
-        _ => Err(Halt::Restart),
     }
 }

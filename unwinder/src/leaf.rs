@@ -106,9 +106,7 @@ pub(crate) fn is_called_from<A: Arch, S: Modules, M: Memory>(
     modules: &S,
     memory: &mut M,
 ) -> bool {
-    let callee = callee_pc.wrapping_sub(1);
-    let fde = modules.find(callee).and_then(|module| module.locate(callee).ok()).and_then(|found| found.fde);
-    let reach = fde.map_or_else(|| reach(callee, modules), |fde| fde.start..callee_pc);
+    let reach = reach_of_frame(callee_pc, modules);
     evidence::<A, S, M>(address, &reach, modules, memory) != Evidence::None
 }
 
@@ -189,8 +187,20 @@ fn is_stub<A: Arch, M: Memory>(module: Option<&Module<'_>>, target: u64, memory:
     }
 }
 
+/// The addresses that a call into the function around the return address `pc` can have had as target.
+///
+/// This and what follows are functions of their own, so that the room that modules and descriptions take on the stack is
+/// given back.
+#[inline(never)]
+fn reach_of_frame<S: Modules>(pc: u64, modules: &S) -> Range<u64> {
+    let lookup = pc.wrapping_sub(1);
+    let fde = modules.find(lookup).and_then(|module| module.locate(lookup).ok()).and_then(|found| found.fde);
+    fde.map_or_else(|| reach(lookup, modules), |fde| fde.start..pc)
+}
+
 /// The addresses that a call into the function at `pc` can have had as target: those closely before it that no
 /// description covers either.
+#[inline(never)]
 fn reach<S: Modules>(pc: u64, modules: &S) -> Range<u64> {
     let gap = modules.find(pc).and_then(|module| module.locate(pc).ok()).map_or(0, |found| found.gap.start);
     gap.max(pc.saturating_sub(REACH))..pc.saturating_add(1)
@@ -198,6 +208,7 @@ fn reach<S: Modules>(pc: u64, modules: &S) -> Range<u64> {
 
 /// The same for a function that is not known to have a frame of its own. Where nothing is described, only its first
 /// address counts: any word may be left over from a call to a function before it.
+#[inline(never)]
 fn reach_of_leaf<S: Modules>(pc: u64, modules: &S) -> Range<u64> {
     let described = modules.find(pc).as_ref().is_some_and(Module::has_tables);
     if described { reach(pc, modules) } else { pc..pc.saturating_add(1) }

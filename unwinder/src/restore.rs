@@ -1,6 +1,6 @@
 //! Signal context: yes
 //!
-//! The whole register file of a caller, by every rule of a frame description: the exact but slow way.
+//! The registers of a caller by the rules of a frame description themselves: the exact but slow way.
 
 use crate::arch::Arch;
 use crate::entry::{Fde, Span};
@@ -8,12 +8,13 @@ use crate::expression::{self, Fault};
 use crate::interpreter::{self, Columns};
 use crate::memory::Memory;
 use crate::registers::Registers;
-use crate::row::{CfaRule, RegisterRule, WIDTH};
+use crate::row::{CfaRule, RegisterRule, Row, WIDTH};
 
 /// Computes the registers of the caller of the frame whose code is at `lookup`, in place of what `caller` holds; says
 /// whether there is a caller.
 ///
 /// Registers whose value the rules do not give are unknown in the result.
+#[inline(never)]
 pub(crate) fn caller<A: Arch, M: Memory>(
     fde: &Fde<'_>,
     lookup: u64,
@@ -21,26 +22,11 @@ pub(crate) fn caller<A: Arch, M: Memory>(
     memory: &mut M,
     caller: &mut Registers,
 ) -> Result<bool, Fault> {
-    if fde.cie.return_column != A::RETURN {
-        return Err(Fault::Unsupported);
-    }
-    let row = |columns| interpreter::row_at(fde, lookup, columns).map_err(|_| Fault::Unsupported);
-    let first = row([A::RETURN, A::FP, A::SP])?;
-    if first.rules[0] == RegisterRule::Undefined {
-        return Ok(false);
-    }
-    let cfa = match first.cfa {
-        CfaRule::Register(column, offset) => {
-            registers.get(column).ok_or(Fault::Register)?.wrapping_add(offset as u64)
-        }
-        CfaRule::Expression(span) => expression::evaluate(bytes(fde, span), None, registers, memory)?,
-        CfaRule::Undefined => return Err(Fault::Unsupported),
-    };
+    let Some((mut frame, _)) = Frame::new::<A>(fde, lookup, registers, memory)? else { return Ok(false) };
     caller.forget_all();
-    let mut frame = Frame { fde, cfa, registers, memory };
     for start in (0..A::COLUMNS).step_by(WIDTH) {
         let columns: Columns = [start, start + 1, start + 2];
-        for (column, rule) in columns.into_iter().zip(row(columns)?.rules) {
+        for (column, rule) in columns.into_iter().zip(row(fde, lookup, columns)?.rules) {
             match frame.value::<A>(column, rule)? {
                 Some(value) if column < A::COLUMNS => caller.set(column, value),
                 _ => {}
@@ -56,6 +42,35 @@ pub(crate) fn caller<A: Arch, M: Memory>(
     Ok(true)
 }
 
+/// Program counter, stack pointer and frame pointer of the caller, the latter two as far as the rules give them; `None` if
+/// there is no caller. Of the whole register file there would have to be two on the stack.
+pub(crate) fn pointers<A: Arch, M: Memory>(
+    fde: &Fde<'_>,
+    lookup: u64,
+    registers: &Registers,
+    memory: &mut M,
+) -> Result<Option<Pointers>, Fault> {
+    let Some((mut frame, [pc, fp, sp])) = Frame::new::<A>(fde, lookup, registers, memory)? else {
+        return Ok(None);
+    };
+    let address = frame.value::<A>(A::RETURN, pc)?.ok_or(Fault::Register)?;
+    let (sp, fp) = (frame.value::<A>(A::SP, sp)?, frame.value::<A>(A::FP, fp)?);
+    Ok(Some(Pointers { pc: A::strip(address), sp, fp }))
+}
+
+/// The registers that a walk follows by default.
+pub(crate) struct Pointers {
+    pub(crate) pc: u64,
+    pub(crate) sp: Option<u64>,
+    pub(crate) fp: Option<u64>,
+}
+
+/// Of its own, so that the interpreter's room on the stack is given back before what follows needs some.
+#[inline(never)]
+fn row(fde: &Fde<'_>, lookup: u64, columns: Columns) -> Result<Row, Fault> {
+    interpreter::row_at(fde, lookup, columns).map_err(|_| Fault::Unsupported)
+}
+
 struct Frame<'r, 'f, 'a, M> {
     fde: &'f Fde<'a>,
     cfa: u64,
@@ -63,7 +78,31 @@ struct Frame<'r, 'f, 'a, M> {
     memory: &'r mut M,
 }
 
-impl<M: Memory> Frame<'_, '_, '_, M> {
+impl<'r, 'f, 'a, M: Memory> Frame<'r, 'f, 'a, M> {
+    /// The frame at `lookup` with the rules for return address, frame pointer and stack pointer; `None` if it has no caller.
+    fn new<A: Arch>(
+        fde: &'f Fde<'a>,
+        lookup: u64,
+        registers: &'r Registers,
+        memory: &'r mut M,
+    ) -> Result<Option<(Self, [RegisterRule; WIDTH])>, Fault> {
+        if fde.cie.return_column != A::RETURN {
+            return Err(Fault::Unsupported);
+        }
+        let row = row(fde, lookup, [A::RETURN, A::FP, A::SP])?;
+        if row.rules[0] == RegisterRule::Undefined {
+            return Ok(None);
+        }
+        let cfa = match row.cfa {
+            CfaRule::Register(column, offset) => {
+                registers.get(column).ok_or(Fault::Register)?.wrapping_add(offset as u64)
+            }
+            CfaRule::Expression(span) => expression::evaluate(bytes(fde, span), None, registers, memory)?,
+            CfaRule::Undefined => return Err(Fault::Unsupported),
+        };
+        Ok(Some((Frame { fde, cfa, registers, memory }, row.rules)))
+    }
+
     fn value<A: Arch>(&mut self, column: u16, rule: RegisterRule) -> Result<Option<u64>, Fault> {
         let value = match rule {
             RegisterRule::Unspecified if column == A::SP => self.cfa,

@@ -12,8 +12,10 @@ use crate::output::Output;
 use crate::values::next_free;
 
 /// The sampler, built by this package's build script.
-pub static PRELOAD: Preload =
-    Preload::new(include_bytes!(concat!(env!("OUT_DIR"), "/libfalloff_preload.so")));
+pub static PRELOAD: Preload = Preload::new(
+    include_bytes!(concat!(env!("OUT_DIR"), "/libfalloff_preload.so")),
+    env!("FALLOFF_PRELOAD_HASH"),
+);
 
 /// Runs the program and leaves as it did.
 pub fn run(args: &RunArgs, output: &Output) -> Result<i32, Failure> {
