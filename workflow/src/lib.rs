@@ -1,11 +1,12 @@
 //! Sweeps of a program over processor counts, and the score of what they measured.
 //!
 //! A [`plan::Plan`] says what to run; [`sweep::Sweep`] carries it out through [`backends`] and keeps a
-//! [`journal`]; [`results::Results`] reads it back; [`scoring`] compares the scales; [`report`] writes down what
+//! [`journal`]; [`results::Results`] reads it back; [`scoring`] compares the scales; [`causes`] says why; [`report`] writes down what
 //! came out. [`demo`] is a program with known losses to try it on.
 #![deny(unsafe_code)]
 
 pub mod backends;
+pub mod causes;
 pub mod demo;
 pub mod doctor;
 mod error;

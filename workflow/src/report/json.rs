@@ -3,6 +3,7 @@
 use falloff_postprocess::views::{RowKind, ViewKind};
 use serde::Serialize;
 
+use super::json_causes::{CauseJson, EfficiencyJson, causes, efficiencies};
 use crate::results::SweepState;
 use crate::scoring::{Finding, Loss, RunHealth, Score, ScoredRow, ScoredView, findings};
 
@@ -33,6 +34,8 @@ struct Document<'a> {
     views: Views<'a>,
     hot_path: &'a [u32],
     findings: Vec<FindingJson<'a>>,
+    causes: Vec<CauseJson>,
+    efficiencies: Vec<EfficiencyJson>,
     divergence: DivergenceJson<'a>,
     scales: Vec<ScaleJson>,
     health: Health<'a>,
@@ -178,6 +181,8 @@ pub fn json(sweep: &SweepState, score: &Score, threshold: f64) -> serde_json::Re
         views: Views { callers: rows(&score.callers, threshold), flat: rows(&score.flat, threshold) },
         hot_path: &score.context.hot_path,
         findings: findings(score).into_iter().map(|f| finding(score, f)).collect(),
+        causes: causes(score.analysis.as_ref()),
+        efficiencies: efficiencies(score.analysis.as_ref()),
         divergence: divergence(score),
         scales: scales(score),
         health: health(score),
@@ -189,7 +194,7 @@ pub fn json(sweep: &SweepState, score: &Score, threshold: f64) -> serde_json::Re
 }
 
 /// Percent without a sign on zero.
-fn percent(fraction: f64) -> f64 {
+pub(super) fn percent(fraction: f64) -> f64 {
     100.0 * fraction + 0.0
 }
 

@@ -1,8 +1,10 @@
 //! Reports: a score as text for people, and as JSON and CSV for programs.
 
+mod causes;
 pub mod csv;
 mod functions;
 pub mod json;
+mod json_causes;
 mod names;
 mod paint;
 mod table;

@@ -2,6 +2,7 @@
 
 use falloff_postprocess::views::{LEFT_OUT, ViewKind};
 
+use super::causes::{cause_lines, efficiency_lines};
 use super::functions::function_lines;
 use super::names::shorten;
 use super::paint::Paint;
@@ -38,8 +39,10 @@ pub fn text(sweep: &SweepState, score: &Score, options: &TextOptions) -> String 
     let mut lines = header(sweep, score, options);
     lines.extend(summary(score, options));
     lines.extend(scale_table(sweep, score, options));
+    lines.extend(cause_lines(score, options));
     lines.extend(hot_path_lines(score, options));
     lines.extend(finding_lines(sweep, score, options));
+    lines.extend(efficiency_lines(score, options));
     lines.extend(function_lines(score, options));
     lines.extend(tree_lines(score, options));
     lines.extend(divergence(score, options));

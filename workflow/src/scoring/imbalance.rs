@@ -109,7 +109,7 @@ impl Participants {
 }
 
 /// The participant that each location belongs to.
-fn participant_keys(locations: &[Location]) -> Vec<Option<u32>> {
+pub(crate) fn participant_keys(locations: &[Location]) -> Vec<Option<u32>> {
     let ranked = has_ranks(locations);
     let key = |(index, location): (usize, &Location)| match ranked {
         true => location.rank,

@@ -18,14 +18,17 @@ mod scales;
 mod score;
 
 pub use clocks::ClockGroups;
+pub(crate) use columns::SECONDS_PER_NS;
 pub use columns::{Columns, Run, ScaleColumns};
 pub use divergence::{Divergence, DivergentPath};
 pub use excess::{Class, excess, own_efficiency};
 pub use expectation::Scaling;
 pub use findings::{Finding, findings};
 pub use health::RunHealth;
+pub(crate) use imbalance::participant_keys;
 pub use imbalance::{Participants, imbalance};
 pub use interval::{Repeated, half_width};
 pub use rows::{Comparison, Loss, MIN_SAMPLES, ScoredRow, ScoredView};
 pub use scales::{ScaleSummary, summarise};
+pub(crate) use score::{PREEMPTED, TIME};
 pub use score::{Question, Score};

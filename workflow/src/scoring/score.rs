@@ -12,6 +12,7 @@ use super::health::RunHealth;
 use super::imbalance::{Participants, imbalance};
 use super::rows::{Comparison, ScoredView};
 use super::scales::{ScaleSummary, summarise, whole};
+use crate::causes::Analysis;
 use crate::{Error, Result};
 
 /// What is asked of a sweep.
@@ -63,13 +64,15 @@ pub struct Score {
     /// Of the time at the compared scale, the part in which threads were ready to run but had no processor, as a
     /// fraction; `None` for metrics that do not hold it.
     pub preempted: Option<f64>,
+    /// Why the run loses what it loses; `None` where only columns were scored.
+    pub analysis: Option<Analysis>,
     /// State of the measurements.
     pub health: RunHealth,
 }
 
 /// Metric that holds time without a processor, and the metric of that part alone.
-const TIME: &str = "time";
-const PREEMPTED: &str = "preempted";
+pub(crate) const TIME: &str = "time";
+pub(crate) const PREEMPTED: &str = "preempted";
 
 impl Score {
     /// Scores the good runs of a sweep.
@@ -88,7 +91,10 @@ impl Score {
         };
         let score =
             Score::of_columns(&aligned.tree, &aligned.columns, question, participants, RunHealth::of(runs))?;
-        Ok(Score { preempted: preempted(runs, &score), ..score })
+        let analysis = score.comparison(&aligned.columns).and_then(|comparison| {
+            Analysis::new(runs, &aligned.maps, &aligned.tree, &question.metric, &comparison)
+        });
+        Ok(Score { preempted: preempted(runs, &score), analysis, ..score })
     }
 
     /// Scores columns of exclusive cost over a tree; `participants` gives the spread of a scale's cost.
@@ -135,7 +141,20 @@ impl Score {
             scales,
             helper_seconds: columns.helper_seconds,
             preempted: None,
+            analysis: None,
             health,
+        })
+    }
+
+    fn comparison<'a>(&self, columns: &'a Columns) -> Option<Comparison<'a>> {
+        let total = self.total();
+        Some(Comparison {
+            base: columns.scale(self.base)?,
+            at: columns.scale(self.at)?,
+            scaling: self.scaling,
+            period: self.period,
+            whole_base: total.work_base,
+            whole_at: total.work_at,
         })
     }
 
