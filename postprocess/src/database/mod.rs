@@ -45,4 +45,4 @@ pub(crate) use save::{Unfinished, check_place};
 pub(crate) use sorter::{Places, Sorted, Sorter, summed};
 pub use statistics::{PERCENTILES, Statistics};
 pub use summary::Summary;
-pub(crate) use time::with_time;
+pub(crate) use time::{PARTS as TIME_PARTS, TIME, with_time};

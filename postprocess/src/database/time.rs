@@ -8,7 +8,7 @@ pub(crate) const TIME: &str = "time";
 /// Name of the CPU time.
 pub(crate) const CPU: &str = "cpu";
 /// What the sum consists of.
-const PARTS: [&str; 3] = [CPU, "blocked", "preempted"];
+pub(crate) const PARTS: [&str; 3] = [CPU, "blocked", "preempted"];
 
 /// Metrics and values with `time` = `cpu` + `blocked` + `preempted`, if all three are there; as they are otherwise.
 ///

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use rustc_hash::FxHashMap;
 
 use super::profile::Profile;
+use super::text::one_line;
 use crate::cct::{ScopeKind, THREAD_ROOT, Tree};
 use crate::database::Unit;
 
@@ -40,17 +41,7 @@ pub fn folded(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
 
 /// A name as a frame of a line.
 fn frame_text(name: &str) -> String {
-    name.chars()
-        .map(|c| {
-            if c == ';' {
-                ':'
-            } else if c.is_control() {
-                ' '
-            } else {
-                c
-            }
-        })
-        .collect()
+    one_line(name).replace(';', ":")
 }
 
 /// Rounds nanoseconds to microseconds so that the sum of the lines is the rounded sum: the lines with the largest

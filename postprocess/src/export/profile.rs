@@ -11,6 +11,7 @@ use crate::database::{Database, Location, Metric};
 pub struct Profile<'a> {
     database: &'a Database,
     metrics: Vec<&'a Metric>,
+    by: By,
     groups: Vec<Group>,
 }
 
@@ -54,7 +55,7 @@ impl<'a> Profile<'a> {
         if groups.iter().any(Group::has_cost) {
             groups.retain(Group::has_cost);
         }
-        Profile { database, metrics, groups }
+        Profile { database, metrics, by, groups }
     }
 
     /// The database.
@@ -70,6 +71,11 @@ impl<'a> Profile<'a> {
     /// What is written, in order.
     pub fn metrics(&self) -> &[&'a Metric] {
         &self.metrics
+    }
+
+    /// What is kept apart.
+    pub fn by(&self) -> By {
+        self.by
     }
 
     /// Groups of locations, in the order of their first locations: ranks come in order.
