@@ -201,19 +201,25 @@ pub struct ScoreArgs {
 #[derive(Debug, Args)]
 #[command(before_long_help = "EXAMPLES
   falloff export profile --format folded -o - | flamegraph.pl > profile.svg
-  falloff export profile --format folded --by rank -o profile.folded")]
+  falloff export profile --format folded --by rank -o profile.folded
+  falloff export profile --format cube -o profile.cubex
+  falloff export scaling --format extrap -o scaling.json")]
 pub struct ExportArgs {
-    /// Directory of a run or a database
+    /// Directory of a run or a database; of a sweep for extrap
     pub dir: PathBuf,
-    /// Format: folded
+    /// Format: folded, hatchet, caliper, cube or extrap
     #[arg(long, value_name = "FORMAT")]
     pub format: String,
-    /// What to write: time, cpu, blocked, preempted, samples or an event; time if it was measured
+    /// What to write: time, cpu, blocked, preempted, samples or an event; if not given time in folded, all in other formats
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<String>,
-    /// What is kept apart
-    #[arg(long, value_enum, default_value_t = By::None)]
-    pub by: By,
+    /// What is kept apart; if not given threads in cube, nothing in other formats
+    #[arg(long, value_enum)]
+    pub by: Option<By>,
+    /// What a value at a processor count is in extrap: the time of a process, which is the sum over all threads divided by
+    /// the count, or the sum; mean if not given
+    #[arg(long, value_enum)]
+    pub basis: Option<Basis>,
     /// File to write, - for standard output
     #[arg(short = 'o', value_name = "PATH")]
     pub output: PathBuf,
@@ -351,4 +357,11 @@ pub enum By {
     Process,
     Rank,
     Thread,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum Basis {
+    #[default]
+    Mean,
+    Sum,
 }

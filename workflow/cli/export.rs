@@ -8,8 +8,10 @@ use falloff_postprocess::export::{self, Profile};
 use falloff_postprocess::open;
 use falloff_postprocess::views::left_out_line;
 use falloff_workflow::exit;
+use falloff_workflow::plan::Plan;
 
 use crate::args::{By, ExportArgs};
+use crate::export_sweep;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::view::metric;
@@ -18,6 +20,8 @@ use crate::view::metric;
 struct Format {
     name: &'static str,
     metrics: Metrics,
+    /// What is kept apart if nothing is asked for.
+    by: export::By,
     writer: Writer,
 }
 
@@ -39,25 +43,69 @@ enum Writer {
     Directory(fn(&Profile, &Path) -> io::Result<()>),
 }
 
-const FORMATS: [Format; 1] =
-    [Format { name: "folded", metrics: Metrics::One, writer: Writer::File(export::folded) }];
+const FORMATS: [Format; 4] = [
+    Format {
+        name: "folded",
+        metrics: Metrics::One,
+        by: export::By::None,
+        writer: Writer::File(export::folded),
+    },
+    Format {
+        name: "hatchet",
+        metrics: Metrics::All,
+        by: export::By::None,
+        writer: Writer::File(export::hatchet),
+    },
+    Format {
+        name: "caliper",
+        metrics: Metrics::All,
+        by: export::By::None,
+        writer: Writer::File(export::caliper),
+    },
+    Format {
+        name: "cube",
+        metrics: Metrics::All,
+        by: export::By::Thread,
+        writer: Writer::File(export::cube),
+    },
+];
 
-/// Writes the profile.
+/// Writes the profile of a run, or those of a sweep where the format compares runs.
 pub fn export(args: &ExportArgs, output: &Output) -> Result<i32, Failure> {
+    if args.format == export_sweep::FORMAT {
+        return export_sweep::export(args, output);
+    }
     let Some(format) = FORMATS.iter().find(|f| f.name == args.format) else {
-        let names: Vec<&str> = FORMATS.iter().map(|f| f.name).collect();
+        let names: Vec<&str> = FORMATS.iter().map(|f| f.name).chain([export_sweep::FORMAT]).collect();
         return Err(Failure::usage(
             format!("failed to export as `{}`: there is no such format", args.format),
             format!("use one of: {}", names.join(", ")),
         ));
     };
+    if Plan::exists(&args.dir) {
+        return Err(Failure::usage(
+            format!("failed to export `{}`: it holds a sweep of several runs", args.dir.display()),
+            format!(
+                "name one of its runs, for example {}/runs/n0001-r1, or use `--format {}`",
+                args.dir.display(),
+                export_sweep::FORMAT
+            ),
+        ));
+    }
+    if args.basis.is_some() {
+        return Err(Failure::usage(
+            format!("failed to export as `{}`: --basis is for sweeps", args.format),
+            format!("leave it out, or use `--format {}`", export_sweep::FORMAT),
+        ));
+    }
     let database = args.threads.of(open(&args.dir, &args.debug.options())?);
     let metric = metric(&database, &args.dir, args.metric.as_deref())?;
     let by = match args.by {
-        By::None => export::By::None,
-        By::Process => export::By::Process,
-        By::Rank => export::By::Rank,
-        By::Thread => export::By::Thread,
+        None => format.by,
+        Some(By::None) => export::By::None,
+        Some(By::Process) => export::By::Process,
+        Some(By::Rank) => export::By::Rank,
+        Some(By::Thread) => export::By::Thread,
     };
     // The one that is shown first by default comes first.
     let mut metrics = vec![metric.name.as_str()];
@@ -76,25 +124,40 @@ pub fn export(args: &ExportArgs, output: &Output) -> Result<i32, Failure> {
 }
 
 fn write(writer: Writer, profile: &Profile, path: &Path, output: &Output) -> Result<(), Failure> {
-    let standard_output = path == Path::new("-");
-    let written = match writer {
-        Writer::File(write) if standard_output => return output.stream(|out| write(profile, out)),
-        Writer::File(write) => File::create(path).map(BufWriter::new).and_then(|mut out| {
-            write(profile, &mut out)?;
-            out.flush()
-        }),
-        Writer::Directory(_) if standard_output => {
-            return Err(Failure::usage(
-                "failed to write to standard output: this format is a directory",
-                "choose a directory that is not there yet with `-o PATH`",
-            ));
+    match writer {
+        Writer::File(write) => write_file(path, output, |out| write(profile, out)),
+        Writer::Directory(_) if path == Path::new(STANDARD_OUTPUT) => Err(Failure::usage(
+            "failed to write to standard output: this format is a directory",
+            "choose a directory that is not there yet with `-o PATH`",
+        )),
+        Writer::Directory(write) => {
+            fs::create_dir(path).and_then(|()| write(profile, path)).map_err(|e| not_written(path, &e))
         }
-        Writer::Directory(write) => fs::create_dir(path).and_then(|()| write(profile, path)),
-    };
-    written.map_err(|e| {
-        Failure::usage(
-            format!("failed to write `{}`: {e}", path.display()),
-            "choose another place with `-o PATH`, or `-o -` for standard output",
-        )
-    })
+    }
+}
+
+/// Name of standard output on the command line.
+const STANDARD_OUTPUT: &str = "-";
+
+/// Writes a file or to standard output.
+pub fn write_file(
+    path: &Path,
+    output: &Output,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
+    if path == Path::new(STANDARD_OUTPUT) {
+        return output.stream(write);
+    }
+    let written = File::create(path).map(BufWriter::new).and_then(|mut out| {
+        write(&mut out)?;
+        out.flush()
+    });
+    written.map_err(|e| not_written(path, &e))
+}
+
+fn not_written(path: &Path, error: &io::Error) -> Failure {
+    Failure::usage(
+        format!("failed to write `{}`: {error}", path.display()),
+        "choose another place with `-o PATH`, or `-o -` for standard output",
+    )
 }

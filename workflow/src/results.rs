@@ -138,7 +138,8 @@ impl Results {
         self.check_clocks(&self.default_metric())
     }
 
-    fn check_clocks(&self, metric: &str) -> Result<()> {
+    /// Fails if the good runs were measured by clocks that cannot be compared in this metric.
+    pub fn check_clocks(&self, metric: &str) -> Result<()> {
         let mut groups = ClockGroups::for_metric(metric);
         for run in &self.runs {
             let key = RunKey { repetition: run.repetition, scale: run.scale };
