@@ -63,7 +63,9 @@ fn check(args: &ExportArgs) -> Result<(), Failure> {
     let dir = args.dir.display();
     if !Plan::exists(&args.dir) {
         return Err(Failure::usage(
-            format!("failed to export `{dir}` as `{FORMAT}`: it holds no sweep, and a model needs several processor counts"),
+            format!(
+                "failed to export `{dir}` as `{FORMAT}`: it holds no sweep, and a model needs several processor counts"
+            ),
             "make a sweep with `falloff sweep -n 1,2,4,8,16 -o DIR -- ./app`, then name its directory",
         ));
     }

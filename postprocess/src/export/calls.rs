@@ -62,7 +62,7 @@ impl Calls {
         for (context, cost) in of_contexts {
             exclusive[self.of(*context) as usize] += cost;
         }
-        // Nanoseconds are summed first: they are whole numbers, so that every order gives the same sum.
+        // Nanoseconds are summed, which are whole numbers where they were measured: every order gives the same sum.
         let mut inclusive = self.tree.inclusive(&exclusive);
         exclusive.iter_mut().chain(&mut inclusive).for_each(|cost| *cost = written(*cost, unit));
         Costs { exclusive, inclusive }
@@ -90,14 +90,14 @@ mod tests {
         let second = builder.child(main, &function("f", 9, Some(3)));
         let line = builder.child(second, &statement(10));
         let (tree, place) = builder.finish();
-        let costs = [(first, 1e9), (second, 2e9), (line, 4e9)].map(|(c, v)| (place[c as usize], v));
+        let costs = [(first, -1e9), (second, 2e9), (line, 4e9)].map(|(c, v)| (place[c as usize], v));
         let calls = Calls::by_source(&tree);
         let names = |calls: &Calls| {
             (0..calls.tree.len() as u32).map(|c| calls.tree.scope(c).name.to_string()).collect::<Vec<_>>()
         };
         assert_eq!(names(&calls), ["<program>", "main", "f"]);
         let found = calls.costs(&costs, Unit::Nanoseconds);
-        assert_eq!((found.exclusive, found.inclusive), (vec![0.0, 0.0, 7.0], vec![7.0, 7.0, 7.0]));
+        assert_eq!((found.exclusive, found.inclusive), (vec![0.0, 0.0, 5.0], vec![5.0; 3]));
         assert_eq!(names(&Calls::by_name(&tree, str::to_uppercase)), ["<program>", "MAIN", "F"]);
     }
 

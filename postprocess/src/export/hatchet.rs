@@ -217,10 +217,10 @@ mod tests {
                 .filter(|(of, _)| **of == rank)
                 .map(|(_, value)| value.as_f64().unwrap())
                 .collect();
-            let ns: u64 = database.exclusive_at("cpu", |l| l.rank == Some(rank)).unwrap().iter().sum();
-            assert!((seconds.iter().sum::<f64>() - ns as f64 / 1e9).abs() < 1e-12);
+            let ns: f64 = database.exclusive_at("cpu", |l| l.rank == Some(rank)).unwrap().iter().sum();
+            assert!((seconds.iter().sum::<f64>() - ns / 1e9).abs() < 1e-12);
             let root = column("cpu (inc)")[rank as usize * nodes].as_f64().unwrap();
-            assert_eq!(root, ns as f64 / 1e9);
+            assert_eq!(root, ns / 1e9);
         }
         let levels = |by| json(&database, &["cpu"], by)["dataframe_indices"].clone();
         assert_eq!(levels(By::Process), serde_json::json!(["node", "process"]));

@@ -53,7 +53,7 @@ pub(super) fn awkward() -> Database {
     let plain = database();
     Database::from_parts(Parts {
         tree,
-        metrics: vec![Metric { unit: Unit::Nanoseconds, name: "cpu".into() }],
+        metrics: vec![Metric::new(Unit::Nanoseconds, "cpu")],
         locations: plain.locations()[..1].to_vec(),
         values,
         modules: Vec::new(),

@@ -101,9 +101,9 @@ mod tests {
             .collect();
         assert_eq!(values.len(), 2 * calls);
         for rank in 0..2 {
-            let ns: u64 = database.exclusive_at("cpu", |l| l.rank == Some(rank as u32)).unwrap().iter().sum();
+            let ns: f64 = database.exclusive_at("cpu", |l| l.rank == Some(rank as u32)).unwrap().iter().sum();
             let of_rank: f64 = values.iter().skip(rank).step_by(2).sum();
-            assert!((of_rank - ns as f64 / 1e9).abs() < 1e-12);
+            assert!((of_rank - ns / 1e9).abs() < 1e-12);
         }
     }
 
