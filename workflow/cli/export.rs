@@ -156,8 +156,9 @@ pub fn write_file(
 }
 
 fn not_written(path: &Path, error: &io::Error) -> Failure {
-    Failure::usage(
-        format!("failed to write `{}`: {error}", path.display()),
-        "choose another place with `-o PATH`, or `-o -` for standard output",
-    )
+    let hint = match error.kind() {
+        io::ErrorKind::InvalidInput => "choose other options, or another format",
+        _ => "choose another place with `-o PATH`, or `-o -` for standard output",
+    };
+    Failure::usage(format!("failed to write `{}`: {error}", path.display()), hint)
 }

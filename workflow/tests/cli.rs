@@ -80,6 +80,7 @@ fn wrong_use_is_one_clear_message() {
         &["score", "broken"],
         &["score", "empty", "--view", "side"],
         &["export", "empty", "--format", "svg", "-o", "-"],
+        &["export", "empty", "--format", "extrap", "-o", "-"],
         &["export", "missing", "--format", "folded", "-o", "-"],
     ];
     let texts: Vec<String> = cases.iter().map(|args| refusal(args, path)).collect();
