@@ -36,6 +36,11 @@ impl Database {
         self
     }
 
+    /// Whether cost of this location would be there: not if it is a helper and helpers are left out.
+    pub fn shows(&self, location: &Location) -> bool {
+        self.left_out.is_none() || !location.helper
+    }
+
     /// What [`Database::without_helpers`] left out, summed over the locations selected, in the metric's unit. Needs
     /// [`Database::values`] if these are not all.
     pub fn left_out(&self, metric: &str, select: impl Fn(&Location) -> bool) -> f64 {

@@ -22,7 +22,7 @@ pub enum By {
 
 impl By {
     /// The label of every location; locations of one label belong together.
-    pub(super) fn labels(self, locations: &[Location]) -> Vec<String> {
+    pub(crate) fn labels(self, locations: &[Location]) -> Vec<String> {
         locations.iter().zip(images(locations)).map(|(l, i)| self.label(l, i)).collect()
     }
 

@@ -197,20 +197,15 @@ fn a_path_of_a_hundred_thousand_frames_is_no_problem() {
     Synthetic { threads: vec![thread], ..Synthetic::default() }.write(dir.path());
     let database = open_default(dir.path()).unwrap();
     assert_eq!(database.tree().len(), 100_001);
-    let columns = [database.exclusive_totals("cpu").unwrap()];
-    use crate::views::{ViewKind, build};
+    use crate::views::{Excerpt, Query, RowOptions, Sheet, ViewKind, json, text};
+    let query = Query { metrics: vec!["cpu".into()], ..Query::default() };
+    let excerpt = Excerpt::new(&database, &query).unwrap();
     for kind in [ViewKind::Context, ViewKind::Callers, ViewKind::Flat] {
-        let view = build(kind, database.tree(), &columns);
-        assert_eq!(view.rows[0].inclusive, [100_000.0]);
-        assert!(!view.hot_path(0, 0.5).is_empty());
-        let text = crate::views::text::table(
-            &view,
-            0,
-            &database.metrics()[0],
-            &crate::views::text::TextOptions::default(),
-        );
-        assert!(text.len() < 100_000_000);
-        crate::views::json::write(std::io::sink(), &database, &view, 0, &database.metrics()[0]).unwrap();
+        let sheet = Sheet::new(&excerpt, kind, None).unwrap();
+        assert_eq!(sheet.view().rows[0].inclusive, [100_000.0]);
+        assert!(!sheet.view().hot_path(0, 0.5).is_empty());
+        assert!(text::table(&sheet, &text::TextOptions::default()).unwrap().len() < 100_000_000);
+        json::write(std::io::sink(), &sheet, &RowOptions::default()).unwrap();
     }
 }
 

@@ -1,4 +1,4 @@
-//! Views as JSON, schema `falloff.view` version 1.
+//! Views as JSON, schema `falloff.view` version 1; `docs/view.md` describes it.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -7,45 +7,39 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Number;
 
-use super::view::{Row, View};
-use crate::database::{Database, Health, Metric};
+use super::column::{Column, Content};
+use super::excerpt::Excerpt;
+use super::sheet::{Cell, HOT_SHARE, RowOptions, Sheet};
+use super::view::{Row, ViewKind};
+use crate::database::Health;
 
 /// Rows deeper than this have no `path`: it would make the document grow with the square of the depth.
 const PATH_LEVELS: u32 = 512;
 
-/// Writes one column of a view.
-///
-/// Fields of the document: `schema`, `version`, `view`, `metric`, `unit`, `run_id`, `command`, `health`, `left_out_ns`
-/// (or `_count`; cost of threads that are left out), `warnings` and `rows`. Fields of a row: `id`, `parent`, `path`
-/// (names from below the root; absent below level 512), `name`, `kind`, `module`, `file`, `line`, `call_line`,
-/// `inclusive_ns` and `exclusive_ns` (or `_count`), `inclusive_percent` and `exclusive_percent` of the root's inclusive
-/// value, and for each [`super::Ratio`] of the view whose denominator is not 0 in that row, `inclusive_` and
-/// `exclusive_` with the ratio's field name. `health` has the fields of [`Health`] and, where CPU time was used,
-/// `coverage_percent`, `unsampled_percent`, `handler_percent` and `reached_rate_hz`.
+/// Writes a view.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write(
-    out: impl io::Write,
-    database: &Database,
-    view: &View,
-    column: usize,
-    metric: &Metric,
-) -> io::Result<()> {
-    let provenance = database.provenance();
-    let total = view.rows.first().and_then(|r| r.inclusive.get(column)).copied().unwrap_or(0.0);
+pub fn write(out: impl io::Write, sheet: &Sheet, options: &RowOptions) -> io::Result<()> {
+    let hot_path = (sheet.view.kind == ViewKind::Context)
+        .then(|| sheet.view.hot_path(0, options.hot_path.unwrap_or(HOT_SHARE)));
     let document = Document {
         schema: "falloff.view",
         version: 1,
-        view: view.kind.word(),
-        metric: &metric.name,
-        unit: metric.unit.word(),
-        run_id: &provenance.run_id,
-        command: &provenance.command,
-        health: HealthObject::of(database.health()),
-        left_out: BTreeMap::from([(format!("left_out_{}", metric.unit.suffix()), number(view.left_out))]),
-        warnings: database.warnings(),
-        rows: Rows { view, column, suffix: metric.unit.suffix(), total },
+        view: sheet.view.kind.word(),
+        of: Head::of(sheet.excerpt),
+        derived: sheet
+            .excerpt
+            .derived()
+            .iter()
+            .map(|column| {
+                let derived = column.derived();
+                DerivedObject { name: derived.name(), formula: derived.text(), field: derived.field() }
+            })
+            .collect(),
+        groups: sheet.spread.as_ref().map(|spread| spread.labels.as_slice()),
+        hot_path,
+        rows: Rows { sheet, rows: sheet.rows(options).rows },
     };
     serde_json::to_writer(out, &document).map_err(io::Error::from)
 }
@@ -55,15 +49,85 @@ struct Document<'a> {
     schema: &'static str,
     version: u32,
     view: &'static str,
+    #[serde(flatten)]
+    of: Head<'a>,
+    derived: Vec<DerivedObject<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    groups: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hot_path: Option<Vec<u32>>,
+    rows: Rows<'a>,
+}
+
+/// What is shown, of which run, and what is left out of it.
+#[derive(Serialize)]
+pub(super) struct Head<'a> {
     metric: &'a str,
     unit: &'static str,
+    metrics: Vec<MetricObject<'a>>,
     run_id: &'a str,
     command: &'a [String],
     health: HealthObject,
     #[serde(flatten)]
     left_out: BTreeMap<String, Option<Number>>,
+    filters: Vec<FilterObject<'a>>,
     warnings: &'a [String],
-    rows: Rows<'a>,
+}
+
+#[derive(Serialize)]
+struct MetricObject<'a> {
+    name: &'a str,
+    unit: &'static str,
+    #[serde(flatten)]
+    total: BTreeMap<String, Option<Number>>,
+}
+
+#[derive(Serialize)]
+struct FilterObject<'a> {
+    option: &'static str,
+    value: &'a str,
+    left_percent: f64,
+}
+
+#[derive(Serialize)]
+struct DerivedObject<'a> {
+    name: &'a str,
+    formula: &'a str,
+    field: &'a str,
+}
+
+impl<'a> Head<'a> {
+    pub fn of(excerpt: &'a Excerpt) -> Head<'a> {
+        let database = excerpt.database();
+        let metric = excerpt.metrics()[0];
+        let metrics = excerpt.metrics().iter().zip(excerpt.columns()).map(|(metric, column)| MetricObject {
+            name: &metric.name,
+            unit: metric.unit.word(),
+            total: BTreeMap::from([(
+                format!("total_{}", metric.unit.suffix()),
+                number(column.iter().sum::<f64>()),
+            )]),
+        });
+        let filters = excerpt.steps().iter().map(|step| FilterObject {
+            option: step.option,
+            value: &step.value,
+            left_percent: step.left_percent,
+        });
+        Head {
+            metric: &metric.name,
+            unit: metric.unit.word(),
+            metrics: metrics.collect(),
+            run_id: &database.provenance().run_id,
+            command: &database.provenance().command,
+            health: HealthObject::of(database.health()),
+            left_out: BTreeMap::from([(
+                format!("left_out_{}", metric.unit.suffix()),
+                number(excerpt.left_out()),
+            )]),
+            filters: filters.collect(),
+            warnings: database.warnings(),
+        }
+    }
 }
 
 /// The counts and what is derived from them.
@@ -95,31 +159,33 @@ impl HealthObject {
 }
 
 struct Rows<'a> {
-    view: &'a View,
-    column: usize,
-    suffix: &'static str,
-    total: f64,
+    sheet: &'a Sheet<'a>,
+    rows: Vec<u32>,
 }
 
 impl Serialize for Rows<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.view.rows.iter().map(|row| OneRow { rows: self, row }))
+        let rows = self
+            .rows
+            .iter()
+            .map(|row| OneRow { sheet: self.sheet, row: &self.sheet.view.rows[*row as usize] });
+        serializer.collect_seq(rows)
     }
 }
 
 struct OneRow<'a> {
-    rows: &'a Rows<'a>,
+    sheet: &'a Sheet<'a>,
     row: &'a Row,
 }
 
 impl Serialize for OneRow<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let OneRow { rows, row } = self;
+        let OneRow { sheet, row } = self;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", &row.id)?;
         map.serialize_entry("parent", &row.parent)?;
         if row.depth <= PATH_LEVELS {
-            map.serialize_entry("path", &rows.view.path(row.id))?;
+            map.serialize_entry("path", &sheet.view.path(row.id))?;
         }
         map.serialize_entry("name", &row.name)?;
         map.serialize_entry("kind", row.kind.word())?;
@@ -127,23 +193,45 @@ impl Serialize for OneRow<'_> {
         map.serialize_entry("file", &row.file)?;
         map.serialize_entry("line", &row.line)?;
         map.serialize_entry("call_line", &row.call_line)?;
-        for (what, values) in [("inclusive", &row.inclusive), ("exclusive", &row.exclusive)] {
-            let value = values.get(rows.column).copied().unwrap_or(0.0);
-            map.serialize_entry(&format!("{what}_{}", rows.suffix), &number(value))?;
-            let percent = if rows.total == 0.0 { 0.0 } else { 100.0 * value / rows.total };
-            map.serialize_entry(&format!("{what}_percent"), &percent)?;
-            for columns in &rows.view.ratios {
-                if let Some(ratio) = columns.of(values) {
-                    map.serialize_entry(&format!("{what}_{}", columns.ratio.field), &ratio)?;
+        for column in sheet.columns.iter().filter(|c| !matches!(c.content, Content::Group(_))) {
+            match (sheet.cell(row, column), column.content) {
+                (
+                    Cell::Number(value),
+                    Content::Percent(_) | Content::ImbalancePercent | Content::Derived(_),
+                ) => {
+                    map.serialize_entry(&column.field, &value)?;
                 }
+                (Cell::Number(value), _) => map.serialize_entry(&column.field, &number(value))?,
+                (Cell::Text(text), _) => map.serialize_entry(&column.field, text)?,
+                (Cell::Nothing, _) => {}
+            }
+        }
+        for side in [true, false] {
+            let groups: Vec<Option<Number>> = sheet
+                .columns
+                .iter()
+                .filter(|c| c.inclusive == side && matches!(c.content, Content::Group(_)))
+                .map(|column| group_value(sheet, row, column))
+                .collect();
+            if !groups.is_empty() {
+                let unit = sheet.excerpt.metrics()[0].unit.suffix();
+                let side = if side { "inclusive" } else { "exclusive" };
+                map.serialize_entry(&format!("{side}_by_group_{unit}"), &groups)?;
             }
         }
         map.end()
     }
 }
 
+fn group_value(sheet: &Sheet, row: &Row, column: &Column) -> Option<Number> {
+    match sheet.cell(row, column) {
+        Cell::Number(value) => number(value),
+        Cell::Text(_) | Cell::Nothing => None,
+    }
+}
+
 /// Whole numbers without a fraction.
-fn number(value: f64) -> Option<Number> {
+pub(super) fn number(value: f64) -> Option<Number> {
     let whole = value.fract() == 0.0 && value.abs() < 9.0e15;
     if whole { Some(Number::from(value as i64)) } else { Number::from_f64(value) }
 }

@@ -2,20 +2,47 @@
 //!
 //! Values are sums of exclusive input values, hence linear in the columns: any linear combination of columns of
 //! a view is the view of the combination.
+//!
+//! An [`Excerpt`] is what a [`Query`] leaves of a database, a [`Sheet`] a view of it with all its columns, a [`Source`] the
+//! lines of one of its source files; [`text`], [`json`] and [`csv`] write sheets.
 
 mod callers;
+mod column;
 mod context;
+pub mod csv;
+mod derived;
+mod excerpt;
 mod flat;
+mod formula;
 mod grouped;
 mod health;
 pub mod json;
-mod ratio;
+mod label;
+mod narrow;
+mod pattern;
+mod query;
+mod scale;
+mod selection;
+mod sheet;
+mod source;
+pub mod source_data;
+pub mod source_text;
+mod spread;
 #[cfg(test)]
 mod tests;
 pub mod text;
 mod view;
 
 pub use crate::cct::ScopeKind as RowKind;
+pub use derived::{Derived, DerivedColumn, DerivedError};
+pub use excerpt::{Excerpt, Step};
+pub use formula::{Formula, FormulaError};
 pub use health::{LEFT_OUT, health_lines, left_out_line};
-pub use ratio::{RATIOS, Ratio, RatioColumns, of_database};
+pub use narrow::Narrow;
+pub use pattern::{Pattern, PatternError};
+pub use query::{Query, QueryError, metric};
+pub use selection::{Selection, SelectionError};
+pub use sheet::{HOT_SHARE, RowOptions, Sheet, Sort};
+pub use source::{LineCost, Source};
+pub use spread::{SpreadOptions, Statistics};
 pub use view::{Row, View, ViewKind, build};

@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 
-use super::text::{TextOptions, report};
-use super::{RowKind, View, ViewKind, build, json, of_database};
+use super::text::{TextOptions, header, table};
+use super::{Excerpt, Query, RowKind, RowOptions, Sheet, View, ViewKind, build, json};
 use crate::cct::{Scope, ScopeKind, Tree, TreeBuilder};
-use crate::database::Database;
+use crate::database::{Database, Parts, Value};
 use crate::synthetic::{database, database_with_helper, function, statement, time_database};
 
 const KINDS: [ViewKind; 3] = [ViewKind::Context, ViewKind::Callers, ViewKind::Flat];
@@ -23,6 +23,27 @@ fn carries_cost(view: &View, row: u32) -> bool {
 fn value(view: &View, path: &[&str]) -> (f64, f64) {
     let row = view.rows.iter().find(|r| view.path(r.id) == path).unwrap_or_else(|| panic!("no row {path:?}"));
     (row.inclusive[0], row.exclusive[0])
+}
+
+fn query(metric: &str) -> Query {
+    Query { metrics: vec![metric.into()], ..Query::default() }
+}
+
+/// What `falloff view` prints.
+fn report(database: &Database, kind: ViewKind, metric: &str, options: &TextOptions) -> String {
+    let query = query(metric);
+    let excerpt = Excerpt::new(database, &query).unwrap();
+    let sheet = Sheet::new(&excerpt, kind, None).unwrap();
+    let largest = RowOptions { sort: sheet.largest_first(), ..options.rows.clone() };
+    let options = TextOptions { rows: largest, ..options.clone() };
+    format!("{}\n{}", header(&excerpt), table(&sheet, &options).unwrap())
+}
+
+fn document(database: &Database, kind: ViewKind, query: &Query) -> serde_json::Value {
+    let excerpt = Excerpt::new(database, query).unwrap();
+    let mut out = Vec::new();
+    json::write(&mut out, &Sheet::new(&excerpt, kind, None).unwrap(), &RowOptions::default()).unwrap();
+    serde_json::from_slice(&out).unwrap()
 }
 
 /// Mutual recursion: main calls even, even calls odd, odd calls even; each has exclusive cost.
@@ -74,15 +95,12 @@ fn a_function_has_the_cost_of_its_statements() {
 fn text_views_read_well() {
     let database = database();
     for kind in KINDS {
-        let text = report(&database, kind, "cpu", &TextOptions::default()).unwrap();
+        let text = report(&database, kind, "cpu", &TextOptions::default());
         insta::assert_snapshot!(format!("text_{}", kind.word()), text);
     }
-    let shallow = TextOptions { depth: Some(2), threshold_percent: 10.0, ..TextOptions::default() };
-    insta::assert_snapshot!(
-        "text_shallow",
-        report(&database, ViewKind::Context, "samples", &shallow).unwrap()
-    );
-    assert_eq!(report(&database, ViewKind::Flat, "cycles", &shallow), None);
+    let rows = RowOptions { depth: Some(2), threshold_percent: 10.0, ..RowOptions::default() };
+    let shallow = TextOptions { rows, ..TextOptions::default() };
+    insta::assert_snapshot!("text_shallow", report(&database, ViewKind::Context, "samples", &shallow));
 }
 
 #[test]
@@ -90,12 +108,9 @@ fn time_is_shown_with_ratios_of_what_was_counted() {
     let database = time_database();
     let metric = database.default_metric().unwrap();
     assert_eq!(metric.name, "time");
-    let text = report(&database, ViewKind::Context, &metric.name, &TextOptions::default()).unwrap();
+    let text = report(&database, ViewKind::Context, &metric.name, &TextOptions::default());
     insta::assert_snapshot!("text_time", text);
-    let view = of_database(&database, ViewKind::Context, "cpu", |_| true).unwrap();
-    let mut out = Vec::new();
-    json::write(&mut out, &database, &view, 0, database.metric("cpu").unwrap()).unwrap();
-    let document: serde_json::Value = serde_json::from_slice(&out).unwrap();
+    let document = document(&database, ViewKind::Context, &query("cpu"));
     insta::assert_snapshot!("json_health", serde_json::to_string_pretty(&document["health"]).unwrap());
     let row = |name: &str| document["rows"].as_array().unwrap().iter().find(|r| r["name"] == name).unwrap();
     assert_eq!(row("compute")["exclusive_ipc"], 2.5);
@@ -104,7 +119,7 @@ fn time_is_shown_with_ratios_of_what_was_counted() {
     for absent in ["exclusive_branch_miss_rate_percent", "inclusive_cache_miss_rate_percent"] {
         assert!(row("wait").get(absent).is_none(), "{absent}");
     }
-    assert!(of_database(&database, ViewKind::Flat, "cache-misses", |_| true).is_none());
+    assert!(Excerpt::new(&database, &query("cache-misses")).is_err());
 }
 
 #[test]
@@ -112,66 +127,68 @@ fn helpers_that_are_left_out_are_in_no_view_but_in_the_header() {
     let whole = database_with_helper(false);
     let shown = whole.clone().without_helpers();
     let (plain, options) = (database(), TextOptions::default());
+    let cpu = query("cpu");
     for kind in KINDS {
-        let rows = |d: &Database| of_database(d, kind, "cpu", |_| true).unwrap().rows;
+        let rows = |d: &Database| Excerpt::new(d, &cpu).unwrap().view(kind).rows;
         assert_eq!(rows(&shown), rows(&plain), "{kind:?}");
         assert!(rows(&whole).len() > rows(&plain).len(), "{kind:?}");
-        let table = |d: &Database, metric: &str| {
-            let text = report(d, kind, metric, &options).unwrap();
+        let parts = |d: &Database, metric: &str| {
+            let text = report(d, kind, metric, &options);
             text.split_once("\n\n").map(|(header, table)| (header.to_owned(), table.to_owned())).unwrap()
         };
         for (metric, amount) in [("cpu", "2.600 s"), ("samples", "520 samples")] {
             let line = format!("{amount} of threads that the program did not start are left out");
-            let (header, rows) = table(&shown, metric);
+            let (header, rows) = parts(&shown, metric);
             assert_eq!(header.lines().filter(|l| *l == line).count(), 1, "{header}");
-            assert_eq!(rows, table(&plain, metric).1);
-            assert!(!table(&whole, metric).0.contains(&line));
+            assert_eq!(rows, parts(&plain, metric).1);
+            assert!(!parts(&whole, metric).0.contains(&line));
         }
     }
     for (of, left_out) in [(&shown, 2_600_000_000u64), (&whole, 0)] {
-        let view = of_database(of, ViewKind::Flat, "cpu", |_| true).unwrap();
-        let mut out = Vec::new();
-        json::write(&mut out, of, &view, 0, &of.metrics()[0]).unwrap();
-        let document: serde_json::Value = serde_json::from_slice(&out).unwrap();
-        assert_eq!(document["left_out_ns"], left_out);
+        assert_eq!(document(of, ViewKind::Flat, &cpu)["left_out_ns"], left_out);
     }
-    let other_rank = of_database(&shown, ViewKind::Flat, "cpu", |l| l.rank == Some(0)).unwrap();
-    assert_eq!(other_rank.left_out, 0.0);
+    let other_rank = Query { locations: vec!["rank=0".parse().unwrap()], ..cpu };
+    assert_eq!(document(&shown, ViewKind::Flat, &other_rank)["left_out_ns"], 0);
+}
+
+/// A run of one thread that is charged this much under a pseudo frame.
+fn nowhere(name: &str, exclusive: i64) -> Database {
+    let plain = database();
+    let mut builder = TreeBuilder::new();
+    let context = builder.child(0, &Scope::pseudo(name));
+    let value = Value { context, location: 0, metric: 0, exclusive };
+    Database::from_parts(Parts {
+        tree: builder.finish().0,
+        metrics: plain.metrics().to_vec(),
+        locations: plain.locations().to_vec(),
+        values: if exclusive > 0 { vec![value] } else { Vec::new() },
+        modules: Vec::new(),
+        warnings: Vec::new(),
+        provenance: plain.provenance().clone(),
+    })
 }
 
 #[test]
 fn a_run_without_cost_says_so() {
-    let (tree, _) = TreeBuilder::new().finish();
-    let view = build(ViewKind::Context, &tree, &[vec![]]);
-    let text = super::text::table(&view, 0, &database().metrics()[0], &TextOptions::default());
-    assert_eq!(text, "no samples: nothing was charged to `cpu`\n");
+    let text = report(&nowhere("[partial]", 0), ViewKind::Context, "cpu", &TextOptions::default());
+    assert!(text.ends_with("\n\nno samples: nothing was charged to `cpu`\n"), "{text}");
 }
 
 #[test]
 fn a_run_with_nothing_but_unsampled_time_says_so() {
-    let mut builder = TreeBuilder::new();
-    builder.child(0, &Scope::pseudo("[unsampled]"));
-    let (tree, _) = builder.finish();
-    let view = build(ViewKind::Context, &tree, &[vec![0.0, 3e6]]);
-    let text = super::text::table(&view, 0, &database().metrics()[0], &TextOptions::default());
-    assert_eq!(
-        text,
-        "no samples: all 3.000 ms of `cpu` were used between samples, so no call path is known\n"
-    );
+    let text = report(&nowhere("[unsampled]", 3_000_000), ViewKind::Context, "cpu", &TextOptions::default());
+    let line = "no samples: all 3.000 ms of `cpu` were used between samples, so no call path is known\n";
+    assert!(text.ends_with(line), "{text}");
 }
 
 #[test]
 fn json_has_every_row_with_units_in_its_names() {
     let database = database();
-    let column = database.exclusive_totals("cpu").unwrap();
-    let view = build(ViewKind::Flat, database.tree(), &[column]);
-    let mut out = Vec::new();
-    json::write(&mut out, &database, &view, 0, &database.metrics()[0]).unwrap();
-    let document: serde_json::Value = serde_json::from_slice(&out).unwrap();
+    let document = document(&database, ViewKind::Flat, &query("cpu"));
     assert_eq!(document["schema"], "falloff.view");
     assert_eq!(document["version"], 1);
     let rows = document["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), view.rows.len());
+    assert_eq!(rows.len(), Excerpt::new(&database, &query("cpu")).unwrap().view(ViewKind::Flat).rows.len());
     let kernel = rows.iter().find(|r| r["name"] == "kernel").unwrap();
     assert_eq!(kernel["path"], serde_json::json!(["app", "/src/solver.c", "kernel"]));
     assert_eq!(kernel["inclusive_ns"], 3_900_000_400u64);

@@ -4,51 +4,53 @@ use std::fmt::Write;
 
 use falloff_format::Pseudo;
 
+use super::column::{Column, Content};
+use super::excerpt::{Excerpt, Step};
 use super::health::{counted, health_lines, left_out_line};
-use super::ratio::{RatioColumns, of_database};
-use super::view::{Row, View, ViewKind};
-use super::{Ratio, RowKind};
-use crate::database::{Database, Metric, Unit};
+use super::label::{cut, label};
+use super::query::QueryError;
+use super::scale::{Scale, derived};
+use super::sheet::{Cell, HOT_SHARE, RowOptions, Sheet, Shown};
+use super::spread::Values;
+use super::view::{Row, ViewKind};
+use crate::export::By;
 
 /// Levels that are indented; deeper rows begin with their level instead.
 const INDENTED: u32 = 40;
-/// Share of the row above from which a child belongs to the hot path.
-const HOT_SHARE: f64 = 0.5;
+/// Groups that have columns of their own in text.
+const GROUPS: usize = 16;
 
 /// What is shown.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TextOptions {
-    /// Rows with less inclusive cost are left out, percent of the whole.
-    pub threshold_percent: f64,
-    /// Levels below the root that are shown.
-    pub depth: Option<u32>,
+    /// Rows.
+    pub rows: RowOptions,
     /// Longer names are cut, characters.
     pub name_width: usize,
 }
 
 impl Default for TextOptions {
     fn default() -> Self {
-        TextOptions { threshold_percent: 0.5, depth: None, name_width: 100 }
+        let rows = RowOptions { threshold_percent: 0.5, ..RowOptions::default() };
+        TextOptions { rows, name_width: 100 }
     }
 }
 
-/// A view of one metric of a database with its header; `None` if the metric was not measured.
-pub fn report(database: &Database, kind: ViewKind, metric: &str, options: &TextOptions) -> Option<String> {
-    let view = of_database(database, kind, metric, |_| true)?;
-    let metric = database.metric(metric)?;
-    Some(format!("{}\n{}", header(database, &view, metric), table(&view, 0, metric, options)))
-}
-
-/// What was run, how complete the measurement is, what the view of the metric leaves out, and every warning.
-pub fn header(database: &Database, view: &View, metric: &Metric) -> String {
+/// What was run, how complete the measurement is, what is left out of it, and every warning.
+pub fn header(excerpt: &Excerpt) -> String {
+    let database = excerpt.database();
     let mut text = String::new();
     let command = database.provenance().command.join(" ");
     if !command.is_empty() {
         text += &format!("{}\n", cut(&command, 200));
     }
     let health = health_lines(&database.health(), database.locations().len());
-    for line in health.into_iter().chain(left_out_line(metric, view.left_out)) {
+    for line in health.into_iter().chain(left_out_line(excerpt.metrics()[0], excerpt.left_out())) {
         text += &format!("{line}\n");
+    }
+    for step in excerpt.steps() {
+        let metric = &excerpt.metrics()[0].name;
+        text += &format!("{} leaves {:.1} % of {metric}\n", option(step), step.left_percent);
     }
     for warning in database.warnings() {
         text += &format!("warning: {warning}\n");
@@ -56,247 +58,239 @@ pub fn header(database: &Database, view: &View, metric: &Metric) -> String {
     text
 }
 
-/// One column of a view as an aligned table, largest cost first.
-pub fn table(view: &View, column: usize, metric: &Metric, options: &TextOptions) -> String {
-    let Some(root) = view.rows.first() else { return String::new() };
-    let total = root.inclusive.get(column).copied().unwrap_or(0.0);
-    let name = &metric.name;
-    if view.rows.iter().all(|r| r.inclusive.get(column).is_none_or(|v| *v == 0.0)) {
-        return format!("no samples: nothing was charged to `{name}`\n");
-    }
-    let scale = Scale::of(metric.unit, total);
-    let of_no_path = [Pseudo::Unsampled.name(), Pseudo::Unwatched.name()];
-    if view
-        .rows
-        .iter()
-        .filter(|r| r.exclusive.get(column).is_some_and(|v| *v != 0.0))
-        .all(|r| of_no_path.contains(&r.name.as_str()))
-    {
-        let total = scale.with_unit(total);
-        return format!(
-            "no samples: all {total} of `{name}` were used between samples, so no call path is known\n"
-        );
-    }
-    let mut text = format!("{} view of {name}, 100 % is {}\n", view.kind.word(), scale.with_unit(total));
-    text += &format!(
-        "{:>7} {:>12} {:>7} {:>12}",
-        "incl %",
-        scale.heading("incl"),
-        "excl %",
-        scale.heading("excl")
-    );
-    for columns in &view.ratios {
-        text += &ratio_headings(columns.ratio).map(|heading| format!(" {heading}")).concat();
-    }
-    text.push('\n');
-    let mut table = Table {
-        view,
-        column,
-        total,
-        scale,
-        options,
-        hot: hot_rows(view, column),
-        hidden: 0,
-        shown_cost: 0.0,
-    };
-    table.rows(&mut text);
-    text += &table.footer();
-    text
+fn option(step: &Step) -> String {
+    cut(&format!("--{} {}", step.option, step.value), 200)
 }
 
-fn hot_rows(view: &View, column: usize) -> Vec<bool> {
-    let mut hot = vec![false; view.rows.len()];
-    // From below, and across the program's structure, the largest inclusive value says nothing new.
-    if view.kind != ViewKind::Context {
-        return hot;
+/// The view as an aligned table.
+///
+/// # Errors
+/// [`QueryError::TooManyGroups`], and [`QueryError::NoHotPath`] if the hot path of a callers or flat view is asked for.
+pub fn table(sheet: &Sheet, options: &TextOptions) -> Result<String, QueryError> {
+    let kind = sheet.view.kind;
+    if options.rows.hot_path.is_some() && kind != ViewKind::Context {
+        return Err(QueryError::NoHotPath { view: kind.word() });
     }
-    for row in view.hot_path(column, HOT_SHARE) {
-        hot[row as usize] = true;
+    if let Some(spread) = &sheet.spread
+        && matches!(spread.values[0], Values::Each(_))
+        && spread.labels.len() > GROUPS
+    {
+        return Err(QueryError::TooManyGroups { groups: spread.labels.len() });
+    }
+    if let Some(text) = nothing(sheet) {
+        return Ok(text);
+    }
+    let table = Table {
+        sheet,
+        columns: text_columns(sheet),
+        scales: (0..sheet.excerpt.metrics().len()).map(|m| scale(sheet, m)).collect(),
+        options,
+        hot: hot_rows(sheet, options),
+    };
+    let shown = sheet.rows(&options.rows);
+    let mut text = format!("{}\n{}\n", table.title(), table.headings());
+    shown.rows.iter().for_each(|row| table.row(&mut text, &sheet.view.rows[*row as usize]));
+    text += &table.footer(&shown);
+    Ok(text)
+}
+
+fn scale(sheet: &Sheet, metric: usize) -> Scale {
+    Scale::of(sheet.excerpt.metrics()[metric].unit, sheet.total(metric))
+}
+
+/// Why there is nothing to show, if there is nothing.
+fn nothing(sheet: &Sheet) -> Option<String> {
+    let excerpt = sheet.excerpt;
+    let names: Vec<String> = excerpt.metrics().iter().map(|m| format!("`{}`", m.name)).collect();
+    let names = names.join(", ");
+    if let Some(step) = excerpt.steps().iter().find(|step| step.empty) {
+        return Some(format!("nothing to show: `{}` leaves no {names}\n", option(step)));
+    }
+    let any = |row: &Row| row.inclusive[..excerpt.metrics().len()].iter().any(|v| *v != 0.0);
+    if !sheet.view.rows.iter().any(any) {
+        return Some(format!("no samples: nothing was charged to {names}\n"));
+    }
+    let of_no_path = [Pseudo::Unsampled.name(), Pseudo::Unwatched.name()];
+    let known = |row: &Row| {
+        let own = row.exclusive[..excerpt.metrics().len()].iter().any(|v| *v != 0.0);
+        own && !of_no_path.contains(&row.name.as_str())
+    };
+    let whole = scale(sheet, 0).with_unit(sheet.total(0));
+    (!sheet.view.rows.iter().any(known)).then(|| {
+        format!("no samples: all {whole} of {names} were used between samples, so no call path is known\n")
+    })
+}
+
+/// Columns of text, the first metric's percentages before its values.
+fn text_columns<'a>(sheet: &'a Sheet) -> Vec<&'a Column> {
+    let find = |content: Content, inclusive: bool| {
+        sheet.columns.iter().find(move |c| c.content == content && c.inclusive == inclusive)
+    };
+    let both = |content: Content| [true, false].into_iter().filter_map(move |side| find(content, side));
+    let mut columns: Vec<&Column> = [true, false]
+        .into_iter()
+        .flat_map(|side| [find(Content::Percent(0), side), find(Content::Value(0), side)])
+        .flatten()
+        .collect();
+    columns.extend((1..sheet.excerpt.metrics().len()).flat_map(|metric| both(Content::Value(metric))));
+    columns.extend((0..sheet.excerpt.derived().len()).flat_map(|index| both(Content::Derived(index))));
+    columns.extend(sheet.columns.iter().filter(|c| c.inclusive && is_spread(c.content)));
+    columns
+}
+
+fn is_spread(content: Content) -> bool {
+    !matches!(content, Content::Value(_) | Content::Percent(_) | Content::Derived(_))
+}
+
+/// Rows that get a mark.
+fn hot_rows(sheet: &Sheet, options: &TextOptions) -> Vec<bool> {
+    let mut hot = vec![false; sheet.view.rows.len()];
+    // From below, and across the program's structure, the largest inclusive value says nothing new.
+    if sheet.view.kind == ViewKind::Context {
+        let share = options.rows.hot_path.unwrap_or(HOT_SHARE);
+        sheet.view.hot_path(0, share).iter().for_each(|row| hot[*row as usize] = true);
     }
     hot
 }
 
 struct Table<'a> {
-    view: &'a View,
-    column: usize,
-    total: f64,
-    scale: Scale,
+    sheet: &'a Sheet<'a>,
+    columns: Vec<&'a Column>,
+    /// Of each metric.
+    scales: Vec<Scale>,
     options: &'a TextOptions,
     hot: Vec<bool>,
-    /// Rows left out.
-    hidden: u64,
-    /// Exclusive cost of the rows shown, each part once.
-    shown_cost: f64,
 }
 
 impl Table<'_> {
-    fn rows(&mut self, text: &mut String) {
-        let mut stack = vec![0];
-        while let Some(id) = stack.pop() {
-            let row = &self.view.rows[id as usize];
-            self.row(text, row);
-            if self.carries_own_cost(row) {
-                self.shown_cost += self.exclusive(row);
+    fn title(&self) -> String {
+        let total = |metric: usize| self.scales[metric].with_unit(self.sheet.total(metric));
+        let names: Vec<&str> = self.sheet.excerpt.metrics().iter().map(|m| m.name.as_str()).collect();
+        let further: Vec<String> =
+            (1..names.len()).map(|metric| format!(", {} {}", names[metric], total(metric))).collect();
+        let spread = self.sheet.spread.as_ref().map(|spread| {
+            let groups = spread.labels.len() as u64;
+            let groups = match spread.by {
+                By::Rank => counted(groups, "rank", "ranks"),
+                By::Thread => counted(groups, "thread", "threads"),
+                By::Process => counted(groups, "process", "processes"),
+                By::None => counted(groups, "group", "groups"),
+            };
+            format!("; incl {} over {groups}", names[0])
+        });
+        let kind = self.sheet.view.kind.word();
+        format!(
+            "{kind} view of {}, 100 % is {}{}{}",
+            names[0],
+            total(0),
+            further.concat(),
+            spread.unwrap_or_default()
+        )
+    }
+
+    fn headings(&self) -> String {
+        let cells = self.columns.iter().map(|column| {
+            let heading = self.heading(column);
+            format!("{heading:>width$}", width = self.width(column, &heading))
+        });
+        cells.collect::<Vec<_>>().join(" ")
+    }
+
+    fn heading(&self, column: &Column) -> String {
+        let side = if column.inclusive { "incl" } else { "excl" };
+        let excerpt = self.sheet.excerpt;
+        match column.content {
+            Content::Percent(_) => format!("{side} %"),
+            Content::Value(0) => self.scales[0].heading(side),
+            Content::Value(metric) => {
+                self.scales[metric].heading(&format!("{side} {}", excerpt.metrics()[metric].name))
             }
-            let (mut below, hidden): (Vec<u32>, Vec<u32>) =
-                self.view.children(id).partition(|child| self.is_shown(&self.view.rows[*child as usize]));
-            self.hidden += hidden.iter().map(|c| u64::from(self.view.end(*c) - c)).sum::<u64>();
-            below.sort_by(|a, b| {
-                self.order(*a).partial_cmp(&self.order(*b)).unwrap_or(std::cmp::Ordering::Equal)
-            });
-            stack.extend(below);
+            Content::Derived(index) => {
+                let name = excerpt.derived()[index].derived().name();
+                let percent = name.strip_suffix('%').map(|name| format!("{} %", name.trim_end()));
+                format!("{side} {}", percent.as_deref().unwrap_or(name))
+            }
+            Content::Minimum => self.scales[0].heading("min"),
+            Content::Mean => self.scales[0].heading("mean"),
+            Content::Maximum => self.scales[0].heading("max"),
+            Content::MaximumAt => "max at".into(),
+            Content::ImbalancePercent => "imbalance %".into(),
+            Content::Group(group) => {
+                let label = self.sheet.spread.as_ref().and_then(|s| s.labels.get(group));
+                self.scales[0].heading(label.map_or("", String::as_str))
+            }
         }
     }
 
-    fn inclusive(&self, row: &Row) -> f64 {
-        row.inclusive.get(self.column).copied().unwrap_or(0.0)
+    fn width(&self, column: &Column, heading: &str) -> usize {
+        let least = match column.content {
+            Content::Percent(_) => 7,
+            Content::Value(0) => 12,
+            Content::Value(_) | Content::MaximumAt => 10,
+            Content::Minimum | Content::Mean | Content::Maximum | Content::Group(_) => 10,
+            Content::Derived(_) | Content::ImbalancePercent => 0,
+        };
+        least.max(heading.chars().count())
     }
 
-    fn exclusive(&self, row: &Row) -> f64 {
-        row.exclusive.get(self.column).copied().unwrap_or(0.0)
-    }
-
-    fn percent(&self, value: f64) -> f64 {
-        if self.total == 0.0 { 0.0 } else { 100.0 * value / self.total }
-    }
-
-    fn is_shown(&self, row: &Row) -> bool {
-        let deep = self.options.depth.is_some_and(|d| row.depth > d);
-        !deep && self.percent(self.inclusive(row)).abs() >= self.options.threshold_percent
-    }
-
-    /// Ascending, so that the largest is taken from the stack first; equal rows keep the view's order.
-    fn order(&self, id: u32) -> (f64, f64, std::cmp::Reverse<u32>) {
-        let row = &self.view.rows[id as usize];
-        let (inclusive, exclusive) = (self.inclusive(row), self.exclusive(row));
-        match self.view.kind {
-            ViewKind::Context => (inclusive, exclusive, std::cmp::Reverse(id)),
-            ViewKind::Callers | ViewKind::Flat => (exclusive, inclusive, std::cmp::Reverse(id)),
-        }
-    }
-
-    /// Whether the row's exclusive cost is in no other row that carries its own.
-    fn carries_own_cost(&self, row: &Row) -> bool {
-        match self.view.kind {
-            ViewKind::Context => row.kind.is_frame(),
-            ViewKind::Callers => row.depth == 1,
-            ViewKind::Flat => row.kind.is_frame(),
+    fn cell(&self, row: &Row, column: &Column) -> String {
+        let number = match self.sheet.cell(row, column) {
+            Cell::Number(number) => number,
+            Cell::Text(text) => return text.to_owned(),
+            Cell::Nothing => return String::new(),
+        };
+        match column.content {
+            Content::Percent(_) | Content::ImbalancePercent => format!("{number:.1}"),
+            Content::Derived(_) => derived(number),
+            Content::Value(metric) => self.scales[metric].number(number),
+            _ => self.scales[0].number(number),
         }
     }
 
     fn row(&self, text: &mut String, row: &Row) {
-        let (inclusive, exclusive) = (self.inclusive(row), self.exclusive(row));
+        for column in &self.columns {
+            let width = self.width(column, &self.heading(column));
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{:>width$} ", self.cell(row, column));
+        }
         let mark = if self.hot[row.id as usize] { '>' } else { ' ' };
         let indent = match row.depth {
             depth if depth <= INDENTED => "  ".repeat(depth as usize),
             depth => format!("{}[{depth}] ", "  ".repeat(INDENTED as usize)),
         };
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "{:>7.1} {:>12} {:>7.1} {:>12}{} {mark} {indent}{}",
-            self.percent(inclusive),
-            self.scale.number(inclusive),
-            self.percent(exclusive),
-            self.scale.number(exclusive),
-            self.view.ratios.iter().map(|columns| ratio_cells(columns, row)).collect::<String>(),
-            self.label(row),
-        );
+        let _ =
+            writeln!(text, "{mark} {indent}{}", label(self.sheet.view.kind, row, self.options.name_width));
     }
 
-    fn label(&self, row: &Row) -> String {
-        let name = cut(&row.name, self.options.name_width);
-        let file = row.file.as_deref().map(|f| f.rsplit('/').next().unwrap_or(f));
-        let caller = self.view.kind == ViewKind::Callers && row.depth > 1;
-        let line = if caller { row.call_line.or(row.line) } else { row.line };
-        let inlined = if row.kind == RowKind::Inlined { " (inlined)" } else { "" };
-        match (row.kind, file, line) {
-            (RowKind::Function | RowKind::Inlined, Some(file), Some(line)) => {
-                format!("{name}{inlined} at {file}:{line}")
-            }
-            (RowKind::Function | RowKind::Inlined, Some(file), None) => format!("{name}{inlined} at {file}"),
-            (RowKind::Function | RowKind::Inlined, None, _) => match row.module.as_deref() {
-                Some(module) if row.name.starts_with(module) => name,
-                // `[jit]` and `[vdso]` have their brackets.
-                Some(module) if module.starts_with('[') => format!("{name}{inlined} {module}"),
-                Some(module) => format!("{name}{inlined} [{module}]"),
-                None => name,
-            },
-            _ => name,
+    /// Whether the row's exclusive cost is in no other row that carries its own.
+    fn carries_own_cost(&self, row: &Row) -> bool {
+        match self.sheet.view.kind {
+            ViewKind::Context | ViewKind::Flat => row.kind.is_frame(),
+            ViewKind::Callers => row.depth == 1,
         }
     }
 
-    fn footer(&self) -> String {
+    fn footer(&self, shown: &Shown) -> String {
         let mut text = String::new();
+        let options = &self.options.rows;
+        if let Some(share) = options.hot_path {
+            text += &format!("> hot path: down to where no row has {} % of the row above\n", 100.0 * share);
+            return text;
+        }
         if self.hot.contains(&true) {
             text += "> hot path\n";
         }
-        if self.hidden > 0 {
-            let cost = self.total - self.shown_cost;
+        if shown.hidden > 0 {
+            let rows = shown.rows.iter().map(|row| &self.sheet.view.rows[*row as usize]);
+            let own: f64 = rows.filter(|row| self.carries_own_cost(row)).map(|row| row.exclusive[0]).sum();
             text += &format!(
                 "{} not shown ({}{}): {:.1} % of the cost\n",
-                counted(self.hidden, "row", "rows"),
-                format_args!("below {} %", self.options.threshold_percent),
-                self.options.depth.map(|d| format!(" or deeper than {d}")).unwrap_or_default(),
-                self.percent(cost).abs(),
+                counted(shown.hidden, "row", "rows"),
+                format_args!("below {} %", options.threshold_percent),
+                options.depth.map(|d| format!(" or deeper than {d}")).unwrap_or_default(),
+                self.sheet.percent(0, self.sheet.total(0) - own).abs(),
             );
         }
         text
     }
-}
-
-/// Headings of a ratio's inclusive and exclusive column.
-fn ratio_headings(ratio: &Ratio) -> [String; 2] {
-    let unit = if ratio.factor == 100 { " %" } else { "" };
-    ["incl", "excl"].map(|which| format!("{which} {}{unit}", ratio.name))
-}
-
-/// The inclusive and the exclusive value of a ratio under its headings; blank where there is none.
-fn ratio_cells(columns: &RatioColumns, row: &Row) -> String {
-    let cell = |(heading, values): (String, &Vec<f64>)| {
-        let text = columns.of(values).map(|ratio| format!("{ratio:.2}")).unwrap_or_default();
-        format!(" {text:>width$}", width = heading.chars().count())
-    };
-    ratio_headings(columns.ratio).into_iter().zip([&row.inclusive, &row.exclusive]).map(cell).collect()
-}
-
-/// How values of a table are written.
-#[derive(Clone, Copy)]
-struct Scale {
-    factor: f64,
-    decimals: usize,
-    unit: &'static str,
-}
-
-impl Scale {
-    fn of(unit: Unit, total: f64) -> Scale {
-        match unit {
-            Unit::Count => Scale { factor: 1.0, decimals: 0, unit: "" },
-            Unit::Nanoseconds if total.abs() >= 1e9 => Scale { factor: 1e-9, decimals: 3, unit: "s" },
-            Unit::Nanoseconds => Scale { factor: 1e-6, decimals: 3, unit: "ms" },
-        }
-    }
-
-    fn number(self, value: f64) -> String {
-        format!("{:.*}", self.decimals, value * self.factor)
-    }
-
-    fn with_unit(self, value: f64) -> String {
-        format!("{} {}", self.number(value), self.unit).trim_end().to_owned()
-    }
-
-    fn heading(self, word: &str) -> String {
-        if self.unit.is_empty() { word.to_owned() } else { format!("{word} [{}]", self.unit) }
-    }
-}
-
-/// At most `width` characters, the last of them a sign that there were more; control characters become blanks.
-fn cut(text: &str, width: usize) -> String {
-    let mut characters = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-    let mut kept: String = characters.by_ref().take(width).collect();
-    if characters.next().is_some() {
-        kept.pop();
-        kept.push('…');
-    }
-    kept
 }

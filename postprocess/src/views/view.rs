@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{RatioColumns, RowKind, callers, context, flat};
+use super::{RowKind, callers, context, flat};
 use crate::cct::Tree;
 
 /// Which way the call paths are looked at.
@@ -35,10 +35,6 @@ pub struct View {
     pub kind: ViewKind,
     /// Rows in pre-order; row 0 is the root, and a parent's index is below its children's.
     pub rows: Vec<Row>,
-    /// Ratios that are shown beside the values.
-    pub ratios: Vec<RatioColumns>,
-    /// Cost in column 0, in the metric's unit, of threads that the program did not start, if they are left out.
-    pub left_out: f64,
     /// First row that is not below each row.
     ends: Vec<u32>,
 }
@@ -155,7 +151,7 @@ impl View {
             });
         }
         let ends = tree.contexts().iter().map(|c| c.end).collect();
-        View { kind, rows, ratios: Vec::new(), left_out: 0.0, ends }
+        View { kind, rows, ends }
     }
 
     /// Names from just below the root to the row.
