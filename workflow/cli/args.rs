@@ -11,7 +11,8 @@ use falloff_profiler::event::rate_hz;
 
 use crate::measure_args::MeasureArgs;
 use crate::merge;
-use crate::values::{self, Selection};
+use crate::values;
+use crate::view_args::ViewArgs;
 
 /// Shows where a parallel program's speed-up falls off.
 #[derive(Debug, Parser)]
@@ -130,37 +131,6 @@ pub struct SweepArgs {
     /// The program and its arguments; {#} stands for the processor count, {run} for the run's directory
     #[arg(value_name = "PROGRAM", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     pub program: Vec<String>,
-}
-
-#[derive(Debug, Args)]
-#[command(before_long_help = "EXAMPLES
-  falloff view profile
-  falloff view profile --view callers --threshold 2
-  falloff view scaling/runs/n0004-r1 --location rank=0 --format json")]
-pub struct ViewArgs {
-    /// Directory of a run or a database
-    pub dir: PathBuf,
-    /// Call paths from above, from below, or by program structure
-    #[arg(long, value_enum, default_value_t = View::Context)]
-    pub view: View,
-    /// What to show: time, cpu, blocked, preempted, samples or an event; time if it was measured
-    #[arg(long, value_name = "METRIC")]
-    pub metric: Option<String>,
-    #[arg(long, value_enum, default_value_t = ViewFormat::Text)]
-    pub format: ViewFormat,
-    /// Levels below the root
-    #[arg(long, value_name = "N")]
-    pub depth: Option<u32>,
-    /// Rows with a smaller share are left out of the text, percent
-    #[arg(long, value_name = "PCT", default_value = "0.5", value_parser = values::percent)]
-    pub threshold: f64,
-    /// One rank or process only: rank=K or pid=K
-    #[arg(long, value_name = "WHICH", value_parser = values::selection)]
-    pub location: Option<Selection>,
-    #[command(flatten)]
-    pub threads: ThreadArgs,
-    #[command(flatten)]
-    pub debug: DebugArgs,
 }
 
 #[derive(Debug, Args)]
@@ -330,12 +300,6 @@ impl View {
             View::Flat => ViewKind::Flat,
         }
     }
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum ViewFormat {
-    Text,
-    Json,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -12,9 +12,11 @@ mod not_parsed;
 mod output;
 mod run;
 mod score;
+mod source_file;
 mod sweep;
 mod values;
 mod view;
+mod view_args;
 
 use std::panic;
 use std::process::ExitCode;

@@ -4,8 +4,6 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use falloff_postprocess::Location;
-
 /// Parses a duration: seconds, or a number with s, m or h behind it.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let (number, factor) = match text.char_indices().last() {
@@ -28,43 +26,20 @@ pub fn path_map(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Some of the locations of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Selection {
-    /// Those of a rank.
-    Rank(u32),
-    /// Those of a process.
-    Pid(u32),
-}
-
-impl Selection {
-    /// Whether a location is one of them.
-    pub fn holds(self, location: &Location) -> bool {
-        match self {
-            Selection::Rank(rank) => location.rank == Some(rank),
-            Selection::Pid(pid) => location.pid == pid,
-        }
-    }
-}
-
-/// Parses `rank=K` or `pid=K`.
-pub fn selection(text: &str) -> Result<Selection, String> {
-    let parsed = text.split_once('=').and_then(|(what, number)| {
-        let number = number.parse().ok()?;
-        match what {
-            "rank" => Some(Selection::Rank(number)),
-            "pid" => Some(Selection::Pid(number)),
-            _ => None,
-        }
-    });
-    parsed.ok_or_else(|| format!("`{text}` names no location; use rank=K or pid=K"))
-}
-
 /// Parses a share in percent and gives it as percent.
 pub fn percent(text: &str) -> Result<f64, String> {
     match text.trim_end_matches('%').parse::<f64>() {
         Ok(value) if (0.0..=100.0).contains(&value) => Ok(value),
         _ => Err(format!("`{text}` is no share; use 0 to 100")),
+    }
+}
+
+/// Parses a share, given as a fraction of 1 or in percent, and gives the fraction.
+pub fn share(text: &str) -> Result<f64, String> {
+    let (number, whole) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
+    match number.parse::<f64>() {
+        Ok(value) if (0.0..=whole).contains(&value) => Ok(value / whole),
+        _ => Err(format!("`{text}` is no share; use for example 0.5 or 50%")),
     }
 }
 
@@ -93,17 +68,12 @@ mod tests {
     }
 
     #[test]
-    fn locations_are_named() {
-        assert_eq!(selection("rank=3").unwrap(), Selection::Rank(3));
-        assert!(selection("rank=x").is_err());
-        assert!(selection("thread=1").is_err());
-    }
-
-    #[test]
     fn shares_are_in_percent() {
         assert_eq!(percent("0.5%").unwrap(), 0.5);
         assert!(percent("101").is_err());
         assert!(percent("nan").is_err());
+        assert_eq!((share("0.25").unwrap(), share("25%").unwrap()), (0.25, 0.25));
+        assert!(share("2").is_err());
     }
 
     #[test]

@@ -2,14 +2,17 @@
 
 use std::path::Path;
 
-use falloff_postprocess::views::{json, of_database, text};
+use falloff_postprocess::views::{
+    self, Excerpt, QueryError, RowOptions, Sheet, Shown, Sort, csv, json, source_data, source_text, text,
+};
 use falloff_postprocess::{Database, Metric, open, open_lazily};
 use falloff_workflow::exit;
 use falloff_workflow::plan::Plan;
 
-use crate::args::{ViewArgs, ViewFormat};
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::source_file;
+use crate::view_args::{ViewArgs, ViewFormat};
 
 /// Prints a view.
 pub fn view(args: &ViewArgs, output: &Output) -> Result<i32, Failure> {
@@ -23,56 +26,71 @@ pub fn view(args: &ViewArgs, output: &Output) -> Result<i32, Failure> {
         ));
     }
     // Sums over all locations need no single values.
-    let open = if args.location.is_some() { open } else { open_lazily };
+    let open = if args.needs_values() { open } else { open_lazily };
     let database = args.threads.of(open(&args.dir, &args.debug.options())?);
-    let metric = metric(&database, &args.dir, args.metric.as_deref())?;
-    let selected = |l: &falloff_postprocess::Location| args.location.is_none_or(|s| s.holds(l));
-    if !database.locations().iter().any(selected) {
-        return Err(Failure::usage(
-            format!("failed to show `{}`: no location there is what --location names", args.dir.display()),
-            "see its ranks and processes with --format json, without --location",
-        ));
-    }
-    let view = of_database(&database, args.view.kind(), &metric.name, selected)
-        .ok_or_else(|| not_measured(&database, &args.dir, &metric.name))?;
-    match args.format {
-        ViewFormat::Json => output.stream(|out| {
-            json::write(&mut *out, &database, &view, 0, metric)?;
-            out.write_all(b"\n")
-        })?,
-        ViewFormat::Text => {
-            let options = text::TextOptions {
-                threshold_percent: args.threshold,
-                depth: args.depth,
-                ..text::TextOptions::default()
-            };
-            let table = text::table(&view, 0, metric, &options);
-            output.data(&format!("{}\n{table}", text::header(&database, &view, metric)))?;
-        }
+    let query = args.query();
+    let excerpt = Excerpt::new(&database, &query).map_err(|error| refused(&args.dir, &error))?;
+    match &args.source {
+        Some(name) => show_source(args, &excerpt, name, output)?,
+        None => show_view(args, &excerpt, output)?,
     }
     Ok(exit::OK)
 }
 
-/// The metric of this name or the default one, or a message that lists those that are there.
-pub fn metric<'a>(database: &'a Database, dir: &Path, name: Option<&str>) -> Result<&'a Metric, Failure> {
-    let found = match name {
-        Some(name) => database.metric(name),
-        None => database.default_metric(),
+fn show_view(args: &ViewArgs, excerpt: &Excerpt, output: &Output) -> Result<(), Failure> {
+    let refused = |error: QueryError| refused(&args.dir, &error);
+    let sheet = Sheet::new(excerpt, args.view.kind(), args.spread()).map_err(refused)?;
+    let sort = match (&args.rows.sort, args.format) {
+        (Some(key), _) => sheet.sort(key).map_err(refused)?,
+        (None, ViewFormat::Text) => sheet.largest_first(),
+        (None, ViewFormat::Json | ViewFormat::Csv) => Sort::Canonical,
     };
-    found.ok_or_else(|| not_measured(database, dir, name.unwrap_or("time")))
+    let options = RowOptions {
+        threshold_percent: args.threshold(),
+        depth: args.rows.depth,
+        sort,
+        hot_path: args.rows.hot_path,
+    };
+    let shown = Shown::new(&sheet, options).map_err(refused)?;
+    match args.format {
+        ViewFormat::Json => output.stream(|out| {
+            json::write(&mut *out, &shown)?;
+            out.write_all(b"\n")
+        }),
+        ViewFormat::Csv => output.stream(|out| csv::write(out, &shown)),
+        ViewFormat::Text => {
+            let table = text::table(&shown).map_err(refused)?;
+            output.data(&format!("{}\n{table}", text::header(excerpt)))
+        }
+    }
 }
 
-fn not_measured(database: &Database, dir: &Path, name: &str) -> Failure {
-    if database.metrics().is_empty() {
-        return Failure {
-            message: format!("failed to show `{}`: its measurement files hold no metric", dir.display()),
-            hint: Some("the files are damaged or empty; measure the program again".into()),
-            code: exit::INCOMPLETE,
-        };
+fn show_source(args: &ViewArgs, excerpt: &Excerpt, name: &str, output: &Output) -> Result<(), Failure> {
+    let source = source_file::find(excerpt, name).map_err(|error| refused(&args.dir, &error))?;
+    let lines = source_file::read(&source, name);
+    match args.format {
+        ViewFormat::Json => output.stream(|out| {
+            source_data::json(&mut *out, &source, &lines)?;
+            out.write_all(b"\n")
+        }),
+        ViewFormat::Csv => output.stream(|out| source_data::csv(out, &source, &lines)),
+        ViewFormat::Text => {
+            let table = source_text::table(&source, &lines, args.threshold());
+            output.data(&format!("{}\n{table}", text::header(excerpt)))
+        }
     }
-    let known: Vec<&str> = database.metrics().iter().map(|m| m.name.as_str()).collect();
-    Failure::usage(
-        format!("failed to show `{}`: metric `{name}` was not measured", dir.display()),
-        format!("use one of: {}", known.join(", ")),
-    )
+}
+
+/// The metric of this name or the default one, or a message that lists those that are there.
+pub fn metric<'a>(database: &'a Database, dir: &Path, name: Option<&str>) -> Result<&'a Metric, Failure> {
+    views::metric(database, name).map_err(|error| refused(dir, &error))
+}
+
+fn refused(dir: &Path, error: &QueryError) -> Failure {
+    let code = if *error == QueryError::NoMetrics { exit::INCOMPLETE } else { exit::USAGE };
+    Failure {
+        message: format!("failed to show `{}`: {error}", dir.display()),
+        hint: Some(error.hint()),
+        code,
+    }
 }

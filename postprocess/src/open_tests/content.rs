@@ -197,15 +197,16 @@ fn a_path_of_a_hundred_thousand_frames_is_no_problem() {
     Synthetic { threads: vec![thread], ..Synthetic::default() }.write(dir.path());
     let database = open_default(dir.path()).unwrap();
     assert_eq!(database.tree().len(), 100_001);
-    use crate::views::{Excerpt, Query, RowOptions, Sheet, ViewKind, json, text};
+    use crate::views::{Excerpt, Query, RowOptions, Sheet, Shown, ViewKind, json, text};
     let query = Query { metrics: vec!["cpu".into()], ..Query::default() };
     let excerpt = Excerpt::new(&database, &query).unwrap();
     for kind in [ViewKind::Context, ViewKind::Callers, ViewKind::Flat] {
         let sheet = Sheet::new(&excerpt, kind, None).unwrap();
         assert_eq!(sheet.view().rows[0].inclusive, [100_000.0]);
         assert!(!sheet.view().hot_path(0, 0.5).is_empty());
-        assert!(text::table(&sheet, &text::TextOptions::default()).unwrap().len() < 100_000_000);
-        json::write(std::io::sink(), &sheet, &RowOptions::default()).unwrap();
+        let shown = Shown::new(&sheet, RowOptions::default()).unwrap();
+        assert!(text::table(&shown).unwrap().len() < 100_000_000);
+        json::write(std::io::sink(), &shown).unwrap();
     }
 }
 

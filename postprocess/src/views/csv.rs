@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use super::column::{Column, Content};
-use super::sheet::{Cell, RowOptions, Sheet};
+use super::sheet::{Cell, Sheet};
+use super::shown::Shown;
 use super::view::Row;
 
 /// Fields that say what a row is.
@@ -13,11 +14,12 @@ const ABOUT: [&str; 9] = ["id", "parent", "depth", "kind", "name", "module", "fi
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write(mut out: impl Write, sheet: &Sheet, options: &RowOptions) -> io::Result<()> {
+pub fn write(mut out: impl Write, shown: &Shown) -> io::Result<()> {
+    let Shown { sheet, rows, .. } = shown;
     let names = ABOUT.into_iter().chain(sheet.columns.iter().map(|c| c.field.as_str()));
     line(&mut out, names.map(quoted))?;
-    for row in sheet.rows(options).rows {
-        let row = &sheet.view.rows[row as usize];
+    for row in rows {
+        let row = &sheet.view.rows[*row as usize];
         line(&mut out, about(row).into_iter().chain(sheet.columns.iter().map(|c| value(sheet, row, c))))?;
     }
     Ok(())

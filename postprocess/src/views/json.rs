@@ -9,7 +9,8 @@ use serde_json::Number;
 
 use super::column::{Column, Content};
 use super::excerpt::Excerpt;
-use super::sheet::{Cell, HOT_SHARE, RowOptions, Sheet};
+use super::sheet::{Cell, Sheet};
+use super::shown::{HOT_SHARE, Shown};
 use super::view::{Row, ViewKind};
 use crate::database::Health;
 
@@ -20,9 +21,10 @@ const PATH_LEVELS: u32 = 512;
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write(out: impl io::Write, sheet: &Sheet, options: &RowOptions) -> io::Result<()> {
+pub fn write(out: impl io::Write, shown: &Shown) -> io::Result<()> {
+    let sheet = shown.sheet;
     let hot_path = (sheet.view.kind == ViewKind::Context)
-        .then(|| sheet.view.hot_path(0, options.hot_path.unwrap_or(HOT_SHARE)));
+        .then(|| sheet.view.hot_path(0, shown.options.hot_path.unwrap_or(HOT_SHARE)));
     let document = Document {
         schema: "falloff.view",
         version: 1,
@@ -39,7 +41,7 @@ pub fn write(out: impl io::Write, sheet: &Sheet, options: &RowOptions) -> io::Re
             .collect(),
         groups: sheet.spread.as_ref().map(|spread| spread.labels.as_slice()),
         hot_path,
-        rows: Rows { sheet, rows: sheet.rows(options).rows },
+        rows: Rows(shown),
     };
     serde_json::to_writer(out, &document).map_err(io::Error::from)
 }
@@ -158,18 +160,12 @@ impl HealthObject {
     }
 }
 
-struct Rows<'a> {
-    sheet: &'a Sheet<'a>,
-    rows: Vec<u32>,
-}
+struct Rows<'a>(&'a Shown<'a>);
 
 impl Serialize for Rows<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let rows = self
-            .rows
-            .iter()
-            .map(|row| OneRow { sheet: self.sheet, row: &self.sheet.view.rows[*row as usize] });
-        serializer.collect_seq(rows)
+        let Shown { sheet, rows, .. } = self.0;
+        serializer.collect_seq(rows.iter().map(|row| OneRow { sheet, row: &sheet.view.rows[*row as usize] }))
     }
 }
 

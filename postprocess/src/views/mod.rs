@@ -3,8 +3,8 @@
 //! Values are sums of exclusive input values, hence linear in the columns: any linear combination of columns of
 //! a view is the view of the combination.
 //!
-//! An [`Excerpt`] is what a [`Query`] leaves of a database, a [`Sheet`] a view of it with all its columns, a [`Source`] the
-//! lines of one of its source files; [`text`], [`json`] and [`csv`] write sheets.
+//! An [`Excerpt`] is what a [`Query`] leaves of a database, a [`Sheet`] a view of it with all its columns, [`Shown`] the rows
+//! of it that [`text`], [`json`] and [`csv`] write. A [`Source`] is the lines of a source file with their cost.
 
 mod callers;
 mod column;
@@ -21,9 +21,12 @@ mod label;
 mod narrow;
 mod pattern;
 mod query;
+#[cfg(test)]
+mod query_tests;
 mod scale;
 mod selection;
 mod sheet;
+mod shown;
 mod source;
 pub mod source_data;
 pub mod source_text;
@@ -42,7 +45,8 @@ pub use narrow::Narrow;
 pub use pattern::{Pattern, PatternError};
 pub use query::{Query, QueryError, metric};
 pub use selection::{Selection, SelectionError};
-pub use sheet::{HOT_SHARE, RowOptions, Sheet, Sort};
+pub use sheet::Sheet;
+pub use shown::{HOT_SHARE, RowOptions, Shown, Sort};
 pub use source::{LineCost, Source};
 pub use spread::{SpreadOptions, Statistics};
 pub use view::{Row, View, ViewKind, build};

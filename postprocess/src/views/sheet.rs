@@ -1,15 +1,11 @@
 //! A view with all its columns, ready to be written.
 
-use std::cmp::Ordering;
-
 use super::column::{Column, Content, by_key, columns, keys};
 use super::excerpt::Excerpt;
 use super::query::QueryError;
+use super::shown::Sort;
 use super::spread::{Spread, SpreadOptions, Values, spread};
 use super::view::{Row, View, ViewKind, build};
-
-/// Share of the row above from which a child belongs to the hot path, if nothing else is said.
-pub const HOT_SHARE: f64 = 0.5;
 
 /// A view of an [`Excerpt`] with its columns.
 #[derive(Clone, Debug)]
@@ -26,41 +22,6 @@ pub(super) enum Cell<'a> {
     Number(f64),
     Text(&'a str),
     Nothing,
-}
-
-/// Which rows are written, and in which order.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RowOptions {
-    /// Rows whose inclusive cost is a smaller share of the whole in every metric shown are left out, percent.
-    pub threshold_percent: f64,
-    /// Levels below the root.
-    pub depth: Option<u32>,
-    /// Order of the rows that have the same parent.
-    pub sort: Sort,
-    /// Only the hot path: from the root down to the child with the largest inclusive cost, while that is at least this share of
-    /// the row above.
-    pub hot_path: Option<f64>,
-}
-
-/// Order of the rows that have the same parent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sort {
-    /// As in the database: by kind, module, file and name.
-    #[default]
-    Canonical,
-    /// By name.
-    Name,
-    /// By a column of the sheet, by its index; the largest absolute value comes first, empty cells last.
-    Column(usize),
-}
-
-/// Rows that are written.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Shown {
-    /// In order, parents before children.
-    pub rows: Vec<u32>,
-    /// How many are left out.
-    pub hidden: u64,
 }
 
 impl<'a> Sheet<'a> {
@@ -162,60 +123,5 @@ impl<'a> Sheet<'a> {
                 }
             }
         }
-    }
-
-    /// The rows that the options leave.
-    pub(super) fn rows(&self, options: &RowOptions) -> Shown {
-        let all = self.view.rows.len() as u64;
-        let mut rows = Vec::new();
-        if let Some(share) = options.hot_path {
-            rows.push(0);
-            rows.extend(self.view.hot_path(0, share));
-            rows.retain(|row| self.is_shallow(*row, options));
-        } else {
-            let mut stack = vec![0];
-            while let Some(row) = stack.pop().filter(|row| (*row as usize) < self.view.rows.len()) {
-                rows.push(row);
-                let mut below: Vec<u32> =
-                    self.view.children(row).filter(|child| self.is_shown(*child, options)).collect();
-                if options.sort != Sort::Canonical {
-                    below.sort_by(|a, b| self.order(*a, *b, options.sort));
-                }
-                stack.extend(below.into_iter().rev());
-            }
-        }
-        Shown { hidden: all - rows.len() as u64, rows }
-    }
-
-    fn is_shallow(&self, row: u32, options: &RowOptions) -> bool {
-        options.depth.is_none_or(|depth| self.view.rows[row as usize].depth <= depth)
-    }
-
-    fn is_shown(&self, row: u32, options: &RowOptions) -> bool {
-        let large = |metric: usize| {
-            let value = self.view.rows[row as usize].inclusive[metric];
-            self.percent(metric, value).abs() >= options.threshold_percent
-        };
-        self.is_shallow(row, options) && (0..self.excerpt.metrics().len()).any(large)
-    }
-
-    fn order(&self, a: u32, b: u32, sort: Sort) -> Ordering {
-        let rows = [a, b].map(|row| &self.view.rows[row as usize]);
-        let first = match sort {
-            Sort::Canonical => Ordering::Equal,
-            Sort::Name => rows[0].name.cmp(&rows[1].name),
-            Sort::Column(column) => self.columns.get(column).map_or(Ordering::Equal, |column| {
-                let [a, b] = rows.map(|row| match self.cell(row, column) {
-                    Cell::Number(value) => value.abs(),
-                    Cell::Text(_) | Cell::Nothing => -1.0,
-                });
-                b.total_cmp(&a)
-            }),
-        };
-        let larger = |values: [&Vec<f64>; 2]| values[1][0].abs().total_cmp(&values[0][0].abs());
-        first
-            .then_with(|| larger(rows.map(|row| &row.inclusive)))
-            .then_with(|| larger(rows.map(|row| &row.exclusive)))
-            .then(a.cmp(&b))
     }
 }

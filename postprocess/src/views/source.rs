@@ -44,6 +44,11 @@ impl<'a> Source<'a> {
         Ok(Source { excerpt, file: file.to_owned(), lines: lines.finish() })
     }
 
+    /// What it is part of.
+    pub fn excerpt(&self) -> &'a Excerpt<'a> {
+        self.excerpt
+    }
+
     /// The file, as the database has it.
     pub fn file(&self) -> &str {
         &self.file

@@ -2,8 +2,10 @@
 
 use proptest::prelude::*;
 
-use super::text::{TextOptions, header, table};
-use super::{Excerpt, Query, RowKind, RowOptions, Sheet, View, ViewKind, build, json};
+use super::text::{header, table};
+use super::{
+    Excerpt, Narrow, Pattern, Query, RowKind, RowOptions, Sheet, Shown, View, ViewKind, build, json,
+};
 use crate::cct::{Scope, ScopeKind, Tree, TreeBuilder};
 use crate::database::{Database, Parts, Value};
 use crate::synthetic::{database, database_with_helper, function, statement, time_database};
@@ -30,19 +32,22 @@ fn query(metric: &str) -> Query {
 }
 
 /// What `falloff view` prints.
-fn report(database: &Database, kind: ViewKind, metric: &str, options: &TextOptions) -> String {
-    let query = query(metric);
-    let excerpt = Excerpt::new(database, &query).unwrap();
+fn report(database: &Database, kind: ViewKind, metric: &str) -> String {
+    text_of(database, kind, &query(metric), RowOptions { threshold_percent: 0.5, ..RowOptions::default() })
+}
+
+fn text_of(database: &Database, kind: ViewKind, query: &Query, options: RowOptions) -> String {
+    let excerpt = Excerpt::new(database, query).unwrap();
     let sheet = Sheet::new(&excerpt, kind, None).unwrap();
-    let largest = RowOptions { sort: sheet.largest_first(), ..options.rows.clone() };
-    let options = TextOptions { rows: largest, ..options.clone() };
-    format!("{}\n{}", header(&excerpt), table(&sheet, &options).unwrap())
+    let shown = Shown::new(&sheet, RowOptions { sort: sheet.largest_first(), ..options }).unwrap();
+    format!("{}\n{}", header(&excerpt), table(&shown).unwrap())
 }
 
 fn document(database: &Database, kind: ViewKind, query: &Query) -> serde_json::Value {
     let excerpt = Excerpt::new(database, query).unwrap();
+    let sheet = Sheet::new(&excerpt, kind, None).unwrap();
     let mut out = Vec::new();
-    json::write(&mut out, &Sheet::new(&excerpt, kind, None).unwrap(), &RowOptions::default()).unwrap();
+    json::write(&mut out, &Shown::new(&sheet, RowOptions::default()).unwrap()).unwrap();
     serde_json::from_slice(&out).unwrap()
 }
 
@@ -95,12 +100,12 @@ fn a_function_has_the_cost_of_its_statements() {
 fn text_views_read_well() {
     let database = database();
     for kind in KINDS {
-        let text = report(&database, kind, "cpu", &TextOptions::default());
+        let text = report(&database, kind, "cpu");
         insta::assert_snapshot!(format!("text_{}", kind.word()), text);
     }
-    let rows = RowOptions { depth: Some(2), threshold_percent: 10.0, ..RowOptions::default() };
-    let shallow = TextOptions { rows, ..TextOptions::default() };
-    insta::assert_snapshot!("text_shallow", report(&database, ViewKind::Context, "samples", &shallow));
+    let options = RowOptions { depth: Some(2), threshold_percent: 10.0, ..RowOptions::default() };
+    let shallow = text_of(&database, ViewKind::Context, &query("samples"), options);
+    insta::assert_snapshot!("text_shallow", shallow);
 }
 
 #[test]
@@ -108,7 +113,7 @@ fn time_is_shown_with_ratios_of_what_was_counted() {
     let database = time_database();
     let metric = database.default_metric().unwrap();
     assert_eq!(metric.name, "time");
-    let text = report(&database, ViewKind::Context, &metric.name, &TextOptions::default());
+    let text = report(&database, ViewKind::Context, &metric.name);
     insta::assert_snapshot!("text_time", text);
     let document = document(&database, ViewKind::Context, &query("cpu"));
     insta::assert_snapshot!("json_health", serde_json::to_string_pretty(&document["health"]).unwrap());
@@ -126,14 +131,14 @@ fn time_is_shown_with_ratios_of_what_was_counted() {
 fn helpers_that_are_left_out_are_in_no_view_but_in_the_header() {
     let whole = database_with_helper(false);
     let shown = whole.clone().without_helpers();
-    let (plain, options) = (database(), TextOptions::default());
+    let plain = database();
     let cpu = query("cpu");
     for kind in KINDS {
         let rows = |d: &Database| Excerpt::new(d, &cpu).unwrap().view(kind).rows;
         assert_eq!(rows(&shown), rows(&plain), "{kind:?}");
         assert!(rows(&whole).len() > rows(&plain).len(), "{kind:?}");
         let parts = |d: &Database, metric: &str| {
-            let text = report(d, kind, metric, &options);
+            let text = report(d, kind, metric);
             text.split_once("\n\n").map(|(header, table)| (header.to_owned(), table.to_owned())).unwrap()
         };
         for (metric, amount) in [("cpu", "2.600 s"), ("samples", "520 samples")] {
@@ -170,13 +175,13 @@ fn nowhere(name: &str, exclusive: i64) -> Database {
 
 #[test]
 fn a_run_without_cost_says_so() {
-    let text = report(&nowhere("[partial]", 0), ViewKind::Context, "cpu", &TextOptions::default());
+    let text = report(&nowhere("[partial]", 0), ViewKind::Context, "cpu");
     assert!(text.ends_with("\n\nno samples: nothing was charged to `cpu`\n"), "{text}");
 }
 
 #[test]
 fn a_run_with_nothing_but_unsampled_time_says_so() {
-    let text = report(&nowhere("[unsampled]", 3_000_000), ViewKind::Context, "cpu", &TextOptions::default());
+    let text = report(&nowhere("[unsampled]", 3_000_000), ViewKind::Context, "cpu");
     let line = "no samples: all 3.000 ms of `cpu` were used between samples, so no call path is known\n";
     assert!(text.ends_with(line), "{text}");
 }
@@ -255,6 +260,53 @@ proptest! {
                 .sum();
             prop_assert_eq!(row.inclusive[0], row.exclusive[0] + below);
         }
+    }
+
+    /// Inlined functions are functions here.
+    #[test]
+    fn inclusive_is_the_cost_of_the_paths_that_contain_it((tree, columns) in arbitrary_tree()) {
+        // Names of the frames of a path, each with the line of its call.
+        let frames = |context: u32| -> Vec<(&str, Option<u32>)> {
+            let scopes = tree.path(context).into_iter().map(|c| tree.scope(c)).filter(|s| s.kind.is_frame());
+            scopes.map(|s| (&*s.name, s.call_line)).collect()
+        };
+        let paths: Vec<_> = (0..tree.len() as u32).map(|c| (frames(c), columns[0][c as usize])).collect();
+        let cost = |holds: &dyn Fn(&[(&str, Option<u32>)]) -> bool| -> f64 {
+            paths.iter().filter(|(path, _)| holds(path)).map(|(_, cost)| cost).sum()
+        };
+        let flat = build(ViewKind::Flat, &tree, &columns);
+        for row in flat.rows.iter().filter(|row| row.kind.is_frame()) {
+            let expected = cost(&|path| path.iter().any(|(name, _)| *name == row.name));
+            prop_assert_eq!(row.inclusive[0], expected, "{}", row.name);
+        }
+        let callers = build(ViewKind::Callers, &tree, &columns);
+        for row in callers.rows.iter().filter(|row| row.depth == 1 || row.depth == 2) {
+            let above = row.parent.map_or("", |parent| callers.rows[parent as usize].name.as_str());
+            let expected = if row.depth == 1 {
+                cost(&|path| path.iter().any(|(name, _)| *name == row.name))
+            } else {
+                let call = |step: &[(&str, Option<u32>)]| step[0].0 == row.name && step[1] == (above, row.call_line);
+                cost(&|path| path.windows(2).any(call))
+            };
+            prop_assert_eq!(row.inclusive[0], expected, "{} {}", above, row.name);
+        }
+    }
+
+    #[test]
+    fn paths_are_either_through_a_frame_or_not((tree, columns) in arbitrary_tree(), name in 0u8..5) {
+        let pattern: Pattern = format!("^f{name}$").parse().unwrap();
+        let total = |narrow: Narrow| -> f64 {
+            let places = narrow.of(&tree).places;
+            places.iter().zip(&columns[0]).filter(|(place, _)| place.is_some()).map(|(_, cost)| cost).sum()
+        };
+        let through = total(Narrow::Focus(pattern.clone()));
+        prop_assert_eq!(through + total(Narrow::Ignore(pattern.clone())), columns[0].iter().sum::<f64>());
+        prop_assert_eq!(total(Narrow::Root(pattern)), through);
+        let row = |view: &View| {
+            let found = view.rows.iter().find(|r| r.kind.is_frame() && r.name == format!("f{name}"));
+            found.map_or(0.0, |r| r.inclusive[0])
+        };
+        prop_assert_eq!(row(&build(ViewKind::Flat, &tree, &columns)), through);
     }
 
     #[test]

@@ -10,7 +10,8 @@ use super::health::{counted, health_lines, left_out_line};
 use super::label::{cut, label};
 use super::query::QueryError;
 use super::scale::{Scale, derived};
-use super::sheet::{Cell, HOT_SHARE, RowOptions, Sheet, Shown};
+use super::sheet::{Cell, Sheet};
+use super::shown::{HOT_SHARE, Shown};
 use super::spread::Values;
 use super::view::{Row, ViewKind};
 use crate::export::By;
@@ -19,22 +20,8 @@ use crate::export::By;
 const INDENTED: u32 = 40;
 /// Groups that have columns of their own in text.
 const GROUPS: usize = 16;
-
-/// What is shown.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TextOptions {
-    /// Rows.
-    pub rows: RowOptions,
-    /// Longer names are cut, characters.
-    pub name_width: usize,
-}
-
-impl Default for TextOptions {
-    fn default() -> Self {
-        let rows = RowOptions { threshold_percent: 0.5, ..RowOptions::default() };
-        TextOptions { rows, name_width: 100 }
-    }
-}
+/// Longer names are cut, characters.
+const NAME_WIDTH: usize = 100;
 
 /// What was run, how complete the measurement is, what is left out of it, and every warning.
 pub fn header(excerpt: &Excerpt) -> String {
@@ -65,12 +52,9 @@ fn option(step: &Step) -> String {
 /// The view as an aligned table.
 ///
 /// # Errors
-/// [`QueryError::TooManyGroups`], and [`QueryError::NoHotPath`] if the hot path of a callers or flat view is asked for.
-pub fn table(sheet: &Sheet, options: &TextOptions) -> Result<String, QueryError> {
-    let kind = sheet.view.kind;
-    if options.rows.hot_path.is_some() && kind != ViewKind::Context {
-        return Err(QueryError::NoHotPath { view: kind.word() });
-    }
+/// [`QueryError::TooManyGroups`].
+pub fn table(shown: &Shown) -> Result<String, QueryError> {
+    let sheet = shown.sheet;
     if let Some(spread) = &sheet.spread
         && matches!(spread.values[0], Values::Each(_))
         && spread.labels.len() > GROUPS
@@ -80,17 +64,12 @@ pub fn table(sheet: &Sheet, options: &TextOptions) -> Result<String, QueryError>
     if let Some(text) = nothing(sheet) {
         return Ok(text);
     }
-    let table = Table {
-        sheet,
-        columns: text_columns(sheet),
-        scales: (0..sheet.excerpt.metrics().len()).map(|m| scale(sheet, m)).collect(),
-        options,
-        hot: hot_rows(sheet, options),
-    };
-    let shown = sheet.rows(&options.rows);
+    let scales = (0..sheet.excerpt.metrics().len()).map(|m| scale(sheet, m)).collect();
+    let mut table = Table { shown, sheet, columns: Vec::new(), scales, hot: hot_rows(shown) };
+    table.columns = text_columns(sheet).into_iter().map(|column| table.headed(column)).collect();
     let mut text = format!("{}\n{}\n", table.title(), table.headings());
     shown.rows.iter().for_each(|row| table.row(&mut text, &sheet.view.rows[*row as usize]));
-    text += &table.footer(&shown);
+    text += &table.footer();
     Ok(text)
 }
 
@@ -143,26 +122,34 @@ fn is_spread(content: Content) -> bool {
 }
 
 /// Rows that get a mark.
-fn hot_rows(sheet: &Sheet, options: &TextOptions) -> Vec<bool> {
+fn hot_rows(shown: &Shown) -> Vec<bool> {
+    let sheet = shown.sheet;
     let mut hot = vec![false; sheet.view.rows.len()];
     // From below, and across the program's structure, the largest inclusive value says nothing new.
     if sheet.view.kind == ViewKind::Context {
-        let share = options.rows.hot_path.unwrap_or(HOT_SHARE);
+        let share = shown.options.hot_path.unwrap_or(HOT_SHARE);
         sheet.view.hot_path(0, share).iter().for_each(|row| hot[*row as usize] = true);
     }
     hot
 }
 
+/// A column with its heading.
+struct Headed<'a> {
+    column: &'a Column,
+    heading: String,
+    width: usize,
+}
+
 struct Table<'a> {
+    shown: &'a Shown<'a>,
     sheet: &'a Sheet<'a>,
-    columns: Vec<&'a Column>,
+    columns: Vec<Headed<'a>>,
     /// Of each metric.
     scales: Vec<Scale>,
-    options: &'a TextOptions,
     hot: Vec<bool>,
 }
 
-impl Table<'_> {
+impl<'a> Table<'a> {
     fn title(&self) -> String {
         let total = |metric: usize| self.scales[metric].with_unit(self.sheet.total(metric));
         let names: Vec<&str> = self.sheet.excerpt.metrics().iter().map(|m| m.name.as_str()).collect();
@@ -189,11 +176,19 @@ impl Table<'_> {
     }
 
     fn headings(&self) -> String {
-        let cells = self.columns.iter().map(|column| {
-            let heading = self.heading(column);
-            format!("{heading:>width$}", width = self.width(column, &heading))
-        });
+        let cells = self.columns.iter().map(|column| format!("{:>1$}", column.heading, column.width));
         cells.collect::<Vec<_>>().join(" ")
+    }
+
+    fn headed(&self, column: &'a Column) -> Headed<'a> {
+        let heading = self.heading(column);
+        let least = match column.content {
+            Content::Percent(_) => 7,
+            Content::Value(0) => 12,
+            Content::Derived(_) | Content::ImbalancePercent => 0,
+            _ => 10,
+        };
+        Headed { column, width: least.max(heading.chars().count()), heading }
     }
 
     fn heading(&self, column: &Column) -> String {
@@ -222,17 +217,6 @@ impl Table<'_> {
         }
     }
 
-    fn width(&self, column: &Column, heading: &str) -> usize {
-        let least = match column.content {
-            Content::Percent(_) => 7,
-            Content::Value(0) => 12,
-            Content::Value(_) | Content::MaximumAt => 10,
-            Content::Minimum | Content::Mean | Content::Maximum | Content::Group(_) => 10,
-            Content::Derived(_) | Content::ImbalancePercent => 0,
-        };
-        least.max(heading.chars().count())
-    }
-
     fn cell(&self, row: &Row, column: &Column) -> String {
         let number = match self.sheet.cell(row, column) {
             Cell::Number(number) => number,
@@ -248,8 +232,7 @@ impl Table<'_> {
     }
 
     fn row(&self, text: &mut String, row: &Row) {
-        for column in &self.columns {
-            let width = self.width(column, &self.heading(column));
+        for Headed { column, width, .. } in &self.columns {
             // Writing to a string cannot fail.
             let _ = write!(text, "{:>width$} ", self.cell(row, column));
         }
@@ -258,8 +241,7 @@ impl Table<'_> {
             depth if depth <= INDENTED => "  ".repeat(depth as usize),
             depth => format!("{}[{depth}] ", "  ".repeat(INDENTED as usize)),
         };
-        let _ =
-            writeln!(text, "{mark} {indent}{}", label(self.sheet.view.kind, row, self.options.name_width));
+        let _ = writeln!(text, "{mark} {indent}{}", label(self.sheet.view.kind, row, NAME_WIDTH));
     }
 
     /// Whether the row's exclusive cost is in no other row that carries its own.
@@ -270,9 +252,9 @@ impl Table<'_> {
         }
     }
 
-    fn footer(&self, shown: &Shown) -> String {
+    fn footer(&self) -> String {
         let mut text = String::new();
-        let options = &self.options.rows;
+        let Shown { options, rows, hidden, .. } = self.shown;
         if let Some(share) = options.hot_path {
             text += &format!("> hot path: down to where no row has {} % of the row above\n", 100.0 * share);
             return text;
@@ -280,12 +262,12 @@ impl Table<'_> {
         if self.hot.contains(&true) {
             text += "> hot path\n";
         }
-        if shown.hidden > 0 {
-            let rows = shown.rows.iter().map(|row| &self.sheet.view.rows[*row as usize]);
+        if *hidden > 0 {
+            let rows = rows.iter().map(|row| &self.sheet.view.rows[*row as usize]);
             let own: f64 = rows.filter(|row| self.carries_own_cost(row)).map(|row| row.exclusive[0]).sum();
             text += &format!(
                 "{} not shown ({}{}): {:.1} % of the cost\n",
-                counted(shown.hidden, "row", "rows"),
+                counted(*hidden, "row", "rows"),
                 format_args!("below {} %", options.threshold_percent),
                 options.depth.map(|d| format!(" or deeper than {d}")).unwrap_or_default(),
                 self.sheet.percent(0, self.sheet.total(0) - own).abs(),
