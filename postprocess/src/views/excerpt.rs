@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::derived::{Derived, DerivedColumn};
 use super::narrow::{Narrow, Narrowed};
-use super::query::{Query, QueryError, known, metric};
+use super::query::{Query, QueryError, known, known_locations, metric};
 use super::view::{View, ViewKind, build};
 use crate::cct::Tree;
 use crate::database::{Database, Location, Metric};
@@ -59,7 +59,7 @@ impl<'a> Excerpt<'a> {
         let derived = derived(database, query, &mut metrics)?;
         let selected = |l: &Location| query.locations.iter().all(|s| s.holds(l));
         if !database.locations().iter().any(selected) && !query.locations.is_empty() {
-            return Err(QueryError::NoLocation);
+            return Err(QueryError::NoLocation { known: known_locations(database) });
         }
         let column = |metric: &&Metric| database.exclusive_at(&metric.name, selected).unwrap_or_default();
         let mut excerpt = Excerpt {
@@ -74,7 +74,10 @@ impl<'a> Excerpt<'a> {
             derived,
             steps: Vec::new(),
         };
-        let whole = database.exclusive_totals(&excerpt.metrics[0].name).unwrap_or_default().iter().sum();
+        let whole = match query.locations[..] {
+            [] => excerpt.columns[0].iter().sum(),
+            _ => database.exclusive_totals(&excerpt.metrics[0].name).unwrap_or_default().iter().sum(),
+        };
         if !query.locations.is_empty() {
             let texts: Vec<String> = query.locations.iter().map(ToString::to_string).collect();
             excerpt.steps.push(excerpt.step("location", texts.join(" and "), whole));

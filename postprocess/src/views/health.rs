@@ -47,7 +47,7 @@ fn counts(health: &Health, threads: usize) -> String {
     match health.missing_ranks.len() {
         0 => {}
         1 => parts.push(format!("rank {} is missing", health.missing_ranks[0])),
-        _ => parts.push(format!("ranks {} are missing", ranges(&health.missing_ranks))),
+        _ => parts.push(format!("ranks {} are missing", ranges(&health.missing_ranks, ", "))),
     }
     if health.killed > 0 {
         parts.push(format!("{} did not end by exit", counted(health.killed, "process", "processes")));
@@ -116,14 +116,14 @@ pub(super) fn counted(n: u64, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
-/// Ascending numbers as `0-3, 7`.
-fn ranges(numbers: &[u32]) -> String {
+/// Ascending numbers as `0-3, 7`, with this separator.
+pub(super) fn ranges(numbers: &[u32], separator: &str) -> String {
     let runs = numbers.chunk_by(|a, b| a + 1 == *b);
     let texts = runs.map(|run| match run {
         [one] => one.to_string(),
         run => format!("{}-{}", run[0], run[run.len() - 1]),
     });
-    texts.collect::<Vec<_>>().join(", ")
+    texts.collect::<Vec<_>>().join(separator)
 }
 
 #[cfg(test)]

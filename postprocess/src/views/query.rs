@@ -1,6 +1,9 @@
 //! What can be asked of a database, and what can be wrong with it.
 
+use std::collections::BTreeSet;
+
 use super::derived::Derived;
+use super::health::ranges;
 use super::narrow::Narrow;
 use super::selection::Selection;
 use crate::database::{Database, Metric};
@@ -53,7 +56,10 @@ pub enum QueryError {
     },
     /// No location is what was named.
     #[error("no location there is what --location names")]
-    NoLocation,
+    NoLocation {
+        /// What could be named instead.
+        known: Vec<String>,
+    },
     /// A sort key that is none.
     #[error("there is no column `{key}` to sort by")]
     NoColumn {
@@ -103,10 +109,7 @@ impl QueryError {
                 format!("use {}{minus}", known.join(", "))
             }
             QueryError::Twice { .. } => "choose another name".into(),
-            QueryError::NoLocation => {
-                "see the ranks, processes, hosts and threads with `--by thread --format csv`, without --location"
-                    .into()
-            }
+            QueryError::NoLocation { known } => format!("there are {}", listed(known)),
             QueryError::NoColumn { known, .. } => format!("use one of: {}", known.join(", ")),
             QueryError::NoHotPath { .. } => "use --hot-path with `--view context`".into(),
             QueryError::TooManyGroups { .. } => {
@@ -147,4 +150,12 @@ pub fn metric<'a>(database: &'a Database, name: Option<&str>) -> Result<&'a Metr
 /// Names of what was measured.
 pub(super) fn known(database: &Database) -> Vec<String> {
     database.metrics().iter().map(|m| m.name.clone()).collect()
+}
+
+/// Ranks and hosts of the locations, as they can be named.
+pub(super) fn known_locations(database: &Database) -> Vec<String> {
+    let ranks: BTreeSet<u32> = database.locations().iter().filter_map(|l| l.rank).collect();
+    let hosts: BTreeSet<&str> = database.locations().iter().map(|l| l.host.as_str()).collect();
+    let ranks = (!ranks.is_empty()).then(|| format!("rank={}", ranges(&Vec::from_iter(ranks), ",")));
+    ranks.into_iter().chain(hosts.into_iter().map(|host| format!("host={host}"))).collect()
 }

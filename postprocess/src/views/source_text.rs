@@ -107,7 +107,6 @@ fn shown(source: &Source, text: &SourceText, threshold_percent: f64) -> (Vec<u32
         (0..source.excerpt.metrics().len()).any(|metric| largest(metric) >= threshold_percent)
     };
     let costly: Vec<u32> = source.lines().iter().filter(|cost| large(cost)).map(|cost| cost.line).collect();
-    let hidden = source.lines().len() - costly.len();
     let end = text.lines.as_ref().map_or(0, |lines| lines.len() as u32);
     let mut lines: Vec<u32> = if threshold_percent == 0.0 {
         (1..=end).chain(costly).collect()
@@ -117,5 +116,6 @@ fn shown(source: &Source, text: &SourceText, threshold_percent: f64) -> (Vec<u32
     };
     lines.sort_unstable();
     lines.dedup();
+    let hidden = source.lines().iter().filter(|cost| lines.binary_search(&cost.line).is_err()).count();
     (lines, hidden)
 }

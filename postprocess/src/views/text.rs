@@ -154,7 +154,7 @@ impl<'a> Table<'a> {
         let total = |metric: usize| self.scales[metric].with_unit(self.sheet.total(metric));
         let names: Vec<&str> = self.sheet.excerpt.metrics().iter().map(|m| m.name.as_str()).collect();
         let further: Vec<String> =
-            (1..names.len()).map(|metric| format!(", {} {}", names[metric], total(metric))).collect();
+            (1..names.len()).map(|metric| format!("; {} {}", names[metric], total(metric))).collect();
         let spread = self.sheet.spread.as_ref().map(|spread| {
             let groups = spread.labels.len() as u64;
             let groups = match spread.by {
