@@ -60,10 +60,13 @@ pub fn table(source: &Source, text: &SourceText, threshold_percent: f64) -> Stri
     out
 }
 
+/// A part of a line's cost.
+type Part = fn(&LineCost) -> &Vec<f64>;
+
 /// A percentage and a value.
 struct Column {
     metric: usize,
-    of: fn(&LineCost) -> &Vec<f64>,
+    of: Part,
     scale: Scale,
     percent: String,
     heading: String,
@@ -71,8 +74,7 @@ struct Column {
 }
 
 fn columns(source: &Source) -> Vec<Column> {
-    let sides: [(&str, fn(&LineCost) -> &Vec<f64>); 2] =
-        [("excl", |c| &c.exclusive), ("calls", |c| &c.calls)];
+    let sides: [(&str, Part); 2] = [("excl", |c| &c.exclusive), ("calls", |c| &c.calls)];
     let mut columns = Vec::new();
     for (metric, about) in source.excerpt.metrics().iter().enumerate() {
         let scale = Scale::of(about.unit, source.total(metric));
