@@ -172,15 +172,17 @@ pub struct ScoreArgs {
 #[command(before_long_help = "EXAMPLES
   falloff export profile --format folded -o - | flamegraph.pl > profile.svg
   falloff export profile --format folded --by rank -o profile.folded
+  falloff export profile --format pprof --by rank -o profile.pb.gz
   falloff export profile --format cube -o profile.cubex
   falloff export scaling --format extrap -o scaling.json")]
 pub struct ExportArgs {
     /// Directory of a run or a database; of a sweep for extrap
     pub dir: PathBuf,
-    /// Format: folded, hatchet, caliper, cube or extrap
+    /// Format: folded, speedscope, pprof, firefox, callgrind, csv, parquet, hatchet, caliper, cube or extrap
     #[arg(long, value_name = "FORMAT")]
     pub format: String,
-    /// What to write: time, cpu, blocked, preempted, samples or an event; if not given time in folded, all in other formats
+    /// What to write: time, cpu, blocked, preempted, samples or an event; if not given time in folded,
+    /// speedscope and firefox, all in other formats
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<String>,
     /// What is kept apart; if not given threads in cube, nothing in other formats
@@ -190,7 +192,7 @@ pub struct ExportArgs {
     /// the count, or the sum; mean if not given
     #[arg(long, value_enum)]
     pub basis: Option<Basis>,
-    /// File to write, - for standard output
+    /// File to write, - for standard output; for parquet a directory that is not there yet
     #[arg(short = 'o', value_name = "PATH")]
     pub output: PathBuf,
     #[command(flatten)]

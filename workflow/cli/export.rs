@@ -25,6 +25,13 @@ struct Format {
     writer: Writer,
 }
 
+impl Format {
+    /// A format of one file, in which nothing is kept apart if nothing is asked for.
+    const fn file(name: &'static str, metrics: Metrics, write: WriteFile) -> Format {
+        Format { name, metrics, by: export::By::None, writer: Writer::File(write) }
+    }
+}
+
 /// What a profile in the format holds if no metric is asked for.
 #[derive(Clone, Copy)]
 enum Metrics {
@@ -34,40 +41,34 @@ enum Metrics {
     All,
 }
 
+/// Writes a profile to a file.
+type WriteFile = fn(&Profile, &mut dyn Write) -> io::Result<()>;
+
 /// How a format is written.
 #[derive(Clone, Copy)]
 enum Writer {
     /// A file, which may be standard output.
-    File(fn(&Profile, &mut dyn Write) -> io::Result<()>),
+    File(WriteFile),
     /// A directory that is not there yet.
     Directory(fn(&Profile, &Path) -> io::Result<()>),
 }
 
-const FORMATS: [Format; 4] = [
+const FORMATS: [Format; 10] = [
+    Format::file("folded", Metrics::One, export::folded),
+    Format::file("speedscope", Metrics::One, export::speedscope),
+    Format::file("pprof", Metrics::All, export::pprof),
+    Format::file("firefox", Metrics::One, export::firefox),
+    Format::file("callgrind", Metrics::All, export::callgrind),
+    Format::file("csv", Metrics::All, export::csv),
     Format {
-        name: "folded",
-        metrics: Metrics::One,
-        by: export::By::None,
-        writer: Writer::File(export::folded),
-    },
-    Format {
-        name: "hatchet",
+        name: "parquet",
         metrics: Metrics::All,
         by: export::By::None,
-        writer: Writer::File(export::hatchet),
+        writer: Writer::Directory(export::parquet),
     },
-    Format {
-        name: "caliper",
-        metrics: Metrics::All,
-        by: export::By::None,
-        writer: Writer::File(export::caliper),
-    },
-    Format {
-        name: "cube",
-        metrics: Metrics::All,
-        by: export::By::Thread,
-        writer: Writer::File(export::cube),
-    },
+    Format::file("hatchet", Metrics::All, export::hatchet),
+    Format::file("caliper", Metrics::All, export::caliper),
+    Format { by: export::By::Thread, ..Format::file("cube", Metrics::All, export::cube) },
 ];
 
 /// Writes the profile of a run, or those of a sweep where the format compares runs.

@@ -47,3 +47,10 @@ pub struct ModuleInfo {
     /// Separate file of debug information that was used.
     pub debug_file: Option<String>,
 }
+
+impl ModuleInfo {
+    /// File name, as scopes name their modules.
+    pub fn file_name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or(&self.path)
+    }
+}

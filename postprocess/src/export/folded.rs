@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use rustc_hash::FxHashMap;
 
+use super::negative;
 use super::profile::Profile;
 use super::text::one_line;
 use crate::cct::{ScopeKind, THREAD_ROOT, Tree};
@@ -16,8 +17,9 @@ use crate::database::Unit;
 /// for counts; microseconds are rounded so that their sum is the rounded total.
 ///
 /// # Errors
-/// Those of `out`.
+/// Those of `out`; [`io::ErrorKind::InvalidInput`] for negative values.
 pub fn folded(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
+    negative::refuse(profile, "folded")?;
     let Some(metric) = profile.metrics().first() else { return Ok(()) };
     let paths = Paths::new(profile.tree());
     let mut lines: Vec<((String, u32), u64)> = Vec::new();

@@ -101,9 +101,22 @@ impl Group {
         self.costs[metric].iter().map(|(_, cost)| cost).sum()
     }
 
+    /// Marks the contexts that have cost of their own in any metric.
+    pub(super) fn mark(&self, contexts: &mut [bool]) {
+        self.costs.iter().flatten().for_each(|(context, _)| contexts[*context as usize] = true);
+    }
+
     fn has_cost(&self) -> bool {
         self.costs.iter().any(|costs| !costs.is_empty())
     }
+}
+
+/// The contexts that are marked, and all above them.
+pub(super) fn with_callers(tree: &Tree, mut marked: Vec<bool>) -> Vec<bool> {
+    for context in (1..tree.len()).rev() {
+        marked[tree.contexts()[context].parent as usize] |= marked[context];
+    }
+    marked
 }
 
 fn grouped(locations: &[Location], by: By, metrics: usize) -> Vec<Group> {

@@ -49,4 +49,5 @@ pub use sheet::Sheet;
 pub use shown::{HOT_SHARE, RowOptions, Shown, Sort};
 pub use source::{LineCost, Source};
 pub use spread::{SpreadOptions, Statistics};
+pub(crate) use view::Costs;
 pub use view::{Row, View, ViewKind, build};

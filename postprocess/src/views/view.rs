@@ -91,14 +91,14 @@ pub fn build(kind: ViewKind, tree: &Tree, columns: &[Vec<f64>]) -> View {
 }
 
 /// Inclusive and exclusive values of the contexts, `[column][context]`.
-pub(super) struct Costs {
+pub(crate) struct Costs {
     pub inclusive: Vec<Vec<f64>>,
     /// A function has its statements' here.
     pub exclusive: Vec<Vec<f64>>,
 }
 
 impl Costs {
-    fn new(tree: &Tree, columns: &[Vec<f64>]) -> Costs {
+    pub fn new(tree: &Tree, columns: &[Vec<f64>]) -> Costs {
         let inclusive = columns.iter().map(|c| tree.inclusive(c)).collect();
         let exclusive = columns
             .iter()

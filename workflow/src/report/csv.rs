@@ -1,5 +1,7 @@
 //! One view of a score as CSV, one line a row.
 
+use falloff_postprocess::export::quoted;
+
 use crate::scoring::ScoredView;
 
 const HEADINGS: &str = "id,parent,depth,kind,name,module,file,line,excess_incl_percent,\
@@ -41,23 +43,4 @@ pub fn csv(view: &ScoredView) -> String {
         out.push('\n');
     }
     out
-}
-
-fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quoted;
-
-    #[test]
-    fn fields_are_quoted_when_needed() {
-        assert_eq!(quoted("main"), "main");
-        assert_eq!(quoted("f(int, \"x\")"), "\"f(int, \"\"x\"\")\"");
-    }
 }
