@@ -31,8 +31,20 @@ def need(*tools):
     """Skips the test where a tool is missing, but fails where continuous integration runs."""
     missing = [tool for tool in tools if not shutil.which(tool)]
     if missing:
-        why = f"missing tools: {', '.join(missing)} (tests/run installs them)"
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(why)
+        fail_or_skip(f"missing tools: {', '.join(missing)} (tests/run installs them)")
+
+
+def fail_or_skip(why):
+    (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(why)
+
+
+def node(package):
+    """The folder of a package that tests/clients/package.json names, for the program `node`."""
+    need("node")
+    folder = HERE.parent / "clients/node_modules" / package
+    if not folder.is_dir():
+        fail_or_skip(f"missing package: {package} (tests/run installs it)")
+    return folder
 
 
 class Profile:
