@@ -174,25 +174,34 @@ pub struct ScoreArgs {
   falloff export profile --format folded --by rank -o profile.folded
   falloff export profile --format pprof --by rank -o profile.pb.gz
   falloff export profile --format cube -o profile.cubex
-  falloff export scaling --format extrap -o scaling.json")]
+  falloff export profile --format hpctoolkit -o profile-hpctoolkit
+  falloff export scaling --format extrap -o scaling.json
+  falloff export scaling --format hpctoolkit -o scaling-hpctoolkit")]
 pub struct ExportArgs {
-    /// Directory of a run or a database; of a sweep for extrap
+    /// Directory of a run or a database; of a sweep for extrap, hpctoolkit and hpctoolkit-hatchet
     pub dir: PathBuf,
-    /// Format: folded, speedscope, pprof, firefox, callgrind, csv, parquet, hatchet, caliper, cube or extrap
+    /// Format: folded, speedscope, pprof, firefox, callgrind, csv, parquet, hatchet, caliper, cube, hpctoolkit,
+    /// hpctoolkit-hatchet or extrap
     #[arg(long, value_name = "FORMAT")]
     pub format: String,
     /// What to write: time, cpu, blocked, preempted, samples or an event; if not given time in folded,
     /// speedscope and firefox, all in other formats
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<String>,
-    /// What is kept apart; if not given threads in cube, nothing in other formats
+    /// What is kept apart; if not given threads in cube, nothing in other formats; always threads in hpctoolkit
     #[arg(long, value_enum)]
     pub by: Option<By>,
     /// What a value at a processor count is in extrap: the time of a process, which is the sum over all threads divided by
     /// the count, or the sum; mean if not given
     #[arg(long, value_enum)]
     pub basis: Option<Basis>,
-    /// File to write, - for standard output; for parquet a directory that is not there yet
+    /// Of a sweep in hpctoolkit, processor count that is compared with; the smallest if not given
+    #[arg(long, value_name = "P")]
+    pub base: Option<u32>,
+    /// Of a sweep in hpctoolkit, processor count whose excess is written; the largest if not given
+    #[arg(long, value_name = "P")]
+    pub at: Option<u32>,
+    /// File to write, - for standard output; a directory that is not there yet for formats that are directories
     #[arg(short = 'o', value_name = "PATH")]
     pub output: PathBuf,
     #[command(flatten)]

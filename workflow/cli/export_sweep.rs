@@ -71,6 +71,8 @@ fn check(args: &ExportArgs) -> Result<(), Failure> {
     }
     let refused = [
         (args.by.is_some(), "--by", "all locations are taken together, see --basis"),
+        (args.base.is_some(), "--base", "all processor counts are written"),
+        (args.at.is_some(), "--at", "all processor counts are written"),
         (args.threads.helpers, "--helpers", "threads that the program did not start are never compared"),
     ];
     for (given, option, reason) in refused {

@@ -4,6 +4,7 @@ mod args;
 mod demo;
 mod doctor;
 mod export;
+mod export_excess;
 mod export_sweep;
 mod failure;
 mod measure_args;

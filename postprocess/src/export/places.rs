@@ -16,24 +16,27 @@ pub(super) struct Place {
 
 /// The place of every group of a profile that has locations, by its first one; in the order of the groups.
 pub(super) fn places(profile: &Profile) -> Vec<Place> {
-    let locations = profile.database().locations();
-    let mut free = locations.iter().filter_map(|l| l.rank).max().map_or(0, |rank| rank.saturating_add(1));
+    let firsts = profile.groups().iter().filter_map(|group| profile.locations(group).next());
+    places_of(firsts, profile.database().locations())
+}
+
+/// The place of each of some locations among all.
+pub(super) fn places_of<'a>(some: impl Iterator<Item = &'a Location>, all: &[Location]) -> Vec<Place> {
+    let mut free = all.iter().filter_map(|l| l.rank).max().map_or(0, |rank| rank.saturating_add(1));
     let mut unranked = FxHashMap::default();
     let mut threads: FxHashMap<u32, u32> = FxHashMap::default();
-    let firsts = profile.groups().iter().filter_map(|group| profile.locations(group).next());
-    firsts
-        .map(|location| {
-            let rank = location.rank.unwrap_or_else(|| {
-                *unranked.entry(process(location)).or_insert_with(|| {
-                    free = free.saturating_add(1);
-                    free - 1
-                })
-            });
-            let thread = threads.entry(rank).or_default();
-            *thread += 1;
-            Place { rank, thread: *thread - 1 }
-        })
-        .collect()
+    some.map(|location| {
+        let rank = location.rank.unwrap_or_else(|| {
+            *unranked.entry(process(location)).or_insert_with(|| {
+                free = free.saturating_add(1);
+                free - 1
+            })
+        });
+        let thread = threads.entry(rank).or_default();
+        *thread += 1;
+        Place { rank, thread: *thread - 1 }
+    })
+    .collect()
 }
 
 fn process(location: &Location) -> (&str, u32, u64, &str) {

@@ -6,6 +6,7 @@
 
 mod clocks;
 mod columns;
+mod compared;
 mod divergence;
 mod excess;
 mod expectation;
@@ -20,6 +21,7 @@ mod score;
 pub use clocks::ClockGroups;
 pub(crate) use columns::SECONDS_PER_NS;
 pub use columns::{Columns, Run, ScaleColumns};
+pub use compared::{Compared, ComparedRun};
 pub use divergence::{Divergence, DivergentPath};
 pub use excess::{Class, excess, own_efficiency};
 pub use expectation::Scaling;
