@@ -116,7 +116,7 @@ def put(place, new):
         ("profile.db", put(lambda data: first(data, 0) + 40, b"\0"), "the summary is the first"),
         ("cct.db", put(lambda data: section(data, 0) + 8, b"\1\0\0\0"), "1 contexts are described"),
         ("metrics/default.yaml", replaced(b"version: 0", b"version: 1"), "the version is not 0"),
-        ("metrics/default.yaml", replaced(b"combine: min", b"combine: max"), "matches"),
+        ("metrics/default.yaml", replaced(b"combine: min", b"combine: mean"), "matches 0"),
         ("metrics/default.yaml", replaced(b"sqrt", b"root"), "does not understand"),
     ],
 )

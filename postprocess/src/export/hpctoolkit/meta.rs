@@ -52,10 +52,10 @@ fn general(title: &str, description: &str) -> Section {
     let start = section.here();
     section.u64(0);
     section.u64(0);
-    for (at, text) in [(start, title), (start + 8, description)] {
-        let address = section.text(text);
-        section.set_u64(at, address);
-    }
+    let title = section.text(title);
+    section.set_u64(start, title);
+    let description = section.lines(description);
+    section.set_u64(start + 8, description);
     section
 }
 

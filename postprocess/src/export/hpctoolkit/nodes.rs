@@ -159,7 +159,7 @@ impl Nodes {
             _ => {
                 let module = scope.module.as_deref().map(|module| self.modules.place(module.to_owned()));
                 let file = scope.file.as_deref().map(|file| self.files.place(file.to_owned()));
-                let function = Function { name: scope.name.to_string(), module, file, line };
+                let function = Function { name: name(scope), module, file, line };
                 NodeKind::Function {
                     function: self.functions.place(function),
                     inlined: scope.kind == ScopeKind::Inlined,
@@ -185,6 +185,16 @@ impl Nodes {
             }
             _ => above,
         }
+    }
+}
+
+/// The name of a function. Where none is known, it is given as HPCToolkit does: Hatchet cuts names at the first dot, of which
+/// file names of libraries have several.
+fn name(scope: &Scope) -> String {
+    let module = scope.module.as_deref().unwrap_or_default();
+    match scope.name.strip_prefix(module).and_then(|rest| rest.strip_prefix('+')) {
+        Some(address) if !module.is_empty() => format!("<unknown procedure> {address} [{module}]"),
+        _ => scope.name.to_string(),
     }
 }
 

@@ -79,6 +79,15 @@ impl Section {
         address
     }
 
+    /// As [`Section::text`], with the line breaks as they are.
+    pub fn lines(&mut self, text: &str) -> u64 {
+        let address = self.here();
+        let lines: Vec<String> = text.lines().map(ascii).collect();
+        self.bytes.extend(lines.join("\n").as_bytes());
+        self.u8(0);
+        address
+    }
+
     /// Puts an address where one was left open.
     pub fn set_u64(&mut self, address: u64, value: u64) {
         let at = (address - self.base) as usize;
@@ -114,9 +123,11 @@ mod tests {
         section.set_u64(32, address);
         assert_eq!(section.extent(), (19, 24));
         assert_eq!(section.bytes()[8..], [40, 0, 0, 0, 0, 0, 0, 0, b'a', b'b', 0]);
-        section.pad_to(20);
+        section.lines("c\u{1}\nd");
+        assert!(section.bytes().ends_with(b"\0c\\u{1}\nd\0"));
+        section.pad_to(28);
         section.pad_to(5);
-        assert_eq!(section.here(), 44);
+        assert_eq!(section.here(), 24 + 28);
     }
 
     #[test]
