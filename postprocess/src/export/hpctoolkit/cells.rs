@@ -59,6 +59,11 @@ impl Slot {
         Slot((metrics - 1 - metric) as u16 * SCOPES + scope as u16)
     }
 
+    /// The slot with this number.
+    pub fn of_id(id: u16) -> Slot {
+        Slot(id)
+    }
+
     /// Its number in files: slots of each node are in this order.
     pub fn id(self) -> u16 {
         self.0

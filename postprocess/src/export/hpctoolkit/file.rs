@@ -41,7 +41,7 @@ impl Format {
 
     /// Creates the file in a directory.
     pub fn create(self, dir: &Path) -> io::Result<DatabaseFile> {
-        let file = File::create_new(dir.join(self.name))?;
+        let file = File::options().read(true).write(true).create_new(true).open(dir.join(self.name))?;
         let mut file = DatabaseFile { format: self, out: BufWriter::new(file), here: 0 };
         file.write(&vec![0; self.contents() as usize])?;
         Ok(file)
@@ -58,6 +58,12 @@ impl DatabaseFile {
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.here += bytes.len() as u64;
         self.out.write_all(bytes)
+    }
+
+    /// The file with all that was written, to read it back.
+    pub fn written(&mut self) -> io::Result<&File> {
+        self.out.flush()?;
+        Ok(self.out.get_ref())
     }
 
     /// Appends a section with what is before its beginning.

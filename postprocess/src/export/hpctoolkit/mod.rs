@@ -1,6 +1,7 @@
 //! HPCToolkit databases, version 4: a directory that hpcviewer, Hatchet and Thicket open.
 //!
-//! A database is written in one pass over its parts (locations of a run, runs of a sweep):
+//! The parts of a database (locations of a run, runs of a sweep) are written one after the other, then read back context
+//! by context:
 //!
 //! | file | module | holds |
 //! |---|---|---|
@@ -13,6 +14,7 @@
 //! Layout and meaning are those of the format's own description (HPCToolkit, `doc/FORMATS.md`, version 4.0), where hpcprof
 //! does not deviate from it. What readers stumble over is said where it is avoided.
 
+mod by_context;
 mod cct_db;
 mod cells;
 mod contents;

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+use super::by_context::{Block, ByContext};
 use super::file::{DatabaseFile, Format};
 use super::ids::{self, Id};
 use super::section::Section;
@@ -19,17 +20,9 @@ pub(super) type Value = (u32, u16, f64);
 /// `profile.db` while parts are added.
 pub(super) struct ProfileDb {
     file: DatabaseFile,
-    parts: Vec<Info>,
+    parts: Vec<Block>,
     /// Ids of each part.
     ids: Vec<Vec<Id>>,
-}
-
-/// Where the values of a part are.
-struct Info {
-    values: u64,
-    value_address: u64,
-    contexts: u32,
-    index_address: u64,
 }
 
 impl ProfileDb {
@@ -39,10 +32,15 @@ impl ProfileDb {
 
     /// Adds a part. Values are sorted by context and number.
     pub fn add(&mut self, ids: &[Id], values: impl Iterator<Item = Value>) -> io::Result<()> {
-        let info = self.block(values)?;
-        self.parts.push(info);
+        let block = self.block(values)?;
+        self.parts.push(block);
         self.ids.push(ids.to_vec());
         Ok(())
+    }
+
+    /// The values of the parts so far by context.
+    pub fn by_context(&mut self) -> io::Result<ByContext<'_>> {
+        ByContext::new(self.file.written()?, &self.parts)
     }
 
     /// Adds the summary and completes the file.
@@ -55,9 +53,9 @@ impl ProfileDb {
         infos.u32(self.parts.len() as u32 + 1);
         infos.u8(INFO);
         infos.align(8);
-        summary.write(0, SUMMARY, &mut infos);
-        for (info, address) in self.parts.iter().zip(addresses) {
-            info.write(address, 0, &mut infos);
+        describe(summary, 0, SUMMARY, &mut infos);
+        for (block, address) in self.parts.iter().zip(addresses) {
+            describe(*block, address, 0, &mut infos);
         }
         self.file.append(&tuples)?;
         self.file.append(&infos)?;
@@ -65,7 +63,7 @@ impl ProfileDb {
     }
 
     /// Values, then the index of contexts over them.
-    fn block(&mut self, values: impl Iterator<Item = Value>) -> io::Result<Info> {
+    fn block(&mut self, values: impl Iterator<Item = Value>) -> io::Result<Block> {
         let mut block = Section::from(self.file.here());
         let mut index: Vec<(u32, u64)> = Vec::new();
         let mut count = 0;
@@ -85,19 +83,18 @@ impl ProfileDb {
         }
         self.file.append(&block)?;
         let contexts = index.len() as u32;
-        Ok(Info { values: count, value_address: block.base(), contexts, index_address })
+        Ok(Block { values: count, value_address: block.base(), contexts, index_address })
     }
 }
 
-impl Info {
-    fn write(&self, ids: u64, flags: u32, section: &mut Section) {
-        section.u64(self.values);
-        section.u64(self.value_address);
-        section.u32(self.contexts);
-        section.u32(0);
-        section.u64(self.index_address);
-        section.u64(ids);
-        section.u32(flags);
-        section.u32(0);
-    }
+/// Appends the description of a part with its ids' address and its flags.
+fn describe(block: Block, ids: u64, flags: u32, section: &mut Section) {
+    section.u64(block.values);
+    section.u64(block.value_address);
+    section.u32(block.contexts);
+    section.u32(0);
+    section.u64(block.index_address);
+    section.u64(ids);
+    section.u32(flags);
+    section.u32(0);
 }

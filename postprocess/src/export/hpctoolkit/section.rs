@@ -125,9 +125,9 @@ mod tests {
         assert_eq!(section.bytes()[8..], [40, 0, 0, 0, 0, 0, 0, 0, b'a', b'b', 0]);
         section.lines("c\u{1}\nd");
         assert!(section.bytes().ends_with(b"\0c\\u{1}\nd\0"));
-        section.pad_to(28);
+        section.pad_to(30);
         section.pad_to(5);
-        assert_eq!(section.here(), 24 + 28);
+        assert_eq!(section.here(), 24 + 30);
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::cct_db::{ByContext, CctDb};
-use super::cells::{Cell, Spread};
+use super::cct_db::CctDb;
+use super::cells::Spread;
 use super::contents::{Contents, Part};
 use super::nodes::{Nodes, Roots};
 use super::profile_db::{ProfileDb, Value};
@@ -44,21 +44,19 @@ impl Contents<'_> {
     fn write_values(&self, dir: &Path, nodes: &Nodes) -> io::Result<()> {
         let mut profiles = ProfileDb::create(dir)?;
         let mut spread = Spread::new(nodes, self.metrics.len());
-        let mut parts: Vec<Vec<Cell>> = Vec::with_capacity(self.parts.len());
         for part in &self.parts {
             let cells = spread.cells(&part.values);
             profiles.add(&part.ids, cells.iter().map(|cell| (cell.node, cell.slot.id(), cell.value)))?;
-            parts.push(cells);
         }
         let mut contexts = CctDb::create(dir)?;
-        let mut by_context = ByContext::new(&parts);
+        let mut by_context = profiles.by_context()?;
         let mut summary: Vec<Value> = Vec::new();
         let mut values = Vec::new();
         for context in 0..nodes.all().len() as u32 {
-            by_context.next(context, &mut values);
+            by_context.next(context, &mut values)?;
             contexts.add(&values)?;
             for of_slot in values.chunk_by(|a, b| a.slot == b.slot) {
-                let found = statistics::of_values(of_slot.iter().map(|v| v.value), parts.len());
+                let found = statistics::of_values(of_slot.iter().map(|v| v.value), self.parts.len());
                 let numbered = Statistic::ALL.into_iter().zip(found);
                 summary.extend(numbered.map(|(s, value)| (context, s.id(of_slot[0].slot), value)));
             }
