@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn negative_values_are_refused() {
         let difference = samples::difference();
-        let error = speedscope(&Profile::new(&difference, &["cpu"], By::None), &mut Vec::new()).unwrap_err();
+        let error = speedscope(&Profile::new(&difference, &["cpu"], By::Rank), &mut Vec::new()).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
         assert!(error.to_string().contains("`cpu`"), "{error}");
     }

@@ -9,8 +9,8 @@ use crate::export::text::one_line;
 /// Stands for what has no name.
 const UNKNOWN: &str = "???";
 
-/// Names of one kind: objects, files or functions. Functions are told apart by their object and file, so that each kind
-/// of `T` has its own number.
+/// Names of one kind: objects, files or functions. What has its own number is told apart by its key: functions of several
+/// files may have one name.
 pub(super) struct Names<T> {
     numbers: FxHashMap<T, u32>,
 }

@@ -38,20 +38,21 @@ pub fn callgrind(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn head(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
-    let events = profile
-        .metrics()
-        .iter()
-        .flat_map(|metric| profile.groups().iter().map(|group| event(&metric.name, &group.label)));
+    let groups = profile.groups();
+    let labels = if groups.is_empty() { vec![""] } else { groups.iter().map(|g| g.label.as_str()).collect() };
+    let events =
+        profile.metrics().iter().flat_map(|metric| labels.iter().map(|label| event(&metric.name, label)));
+    let events = events.collect::<Vec<_>>().join(" ");
     let command = clean(&profile.database().provenance().command.join(" "));
     writeln!(out, "# callgrind format\nversion: 1\ncreator: falloff {}", env!("CARGO_PKG_VERSION"))?;
-    writeln!(out, "cmd: {command}\npositions: line")?;
-    writeln!(out, "events: {}\n", events.collect::<Vec<_>>().join(" "))
+    writeln!(out, "cmd: {command}\npositions: line\nevents: {events}\n")
 }
 
 /// Costs, each after a blank, up to the last that is not 0; at least one.
 fn numbers(costs: &Costs) -> String {
-    let used = costs.iter().rposition(|cost| cost.round() != 0.0).map_or(1, |last| last + 1);
-    costs.iter().take(used).map(|cost| format!(" {}", cost.round() as i64)).collect()
+    let used = costs.iter().rposition(|cost| cost.round() != 0.0).map_or(0, |last| last + 1);
+    let text: String = costs.iter().take(used).map(|cost| format!(" {}", cost.round() as i64)).collect();
+    if text.is_empty() { " 0".to_owned() } else { text }
 }
 
 /// Line where a function is defined, 0 if not known.
@@ -135,9 +136,10 @@ mod tests {
 
     #[test]
     fn empty_profiles_are_written_and_negative_ones_refused() {
-        assert!(text(&samples::empty(), &["cpu"], By::None).ends_with("totals: 0\n"));
+        let empty = text(&samples::empty(), &["cpu"], By::None);
+        assert!(empty.contains("\nevents: cpu\n") && empty.ends_with("\ntotals: 0\n"), "{empty}");
         let difference = samples::difference();
-        let error = callgrind(&Profile::new(&difference, &["cpu"], By::None), &mut Vec::new()).unwrap_err();
+        let error = callgrind(&Profile::new(&difference, &["cpu"], By::Rank), &mut Vec::new()).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
         assert!(error.to_string().contains("negative"), "{error}");
     }
