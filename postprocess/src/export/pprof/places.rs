@@ -84,14 +84,14 @@ impl Places {
 /// The name is the demangled one, and the system's name is left empty: readers take names that equal it for mangled ones
 /// and shorten them.
 pub(super) fn functions(frames: &Frames, strings: &mut Strings) -> Vec<Message> {
-    let mut one = |(number, scope): (u64, &&Scope)| {
+    let one = |(number, scope): (u64, &&Scope)| {
         Message::default()
             .number(1, number)
             .number(2, strings.index(&scope.name))
             .number(4, strings.index(scope.file.as_deref().unwrap_or("")))
             .number(5, scope.line.unwrap_or(0).into())
     };
-    (1..).zip(frames.functions()).map(|function| one(function)).collect()
+    (1..).zip(frames.functions()).map(one).collect()
 }
 
 /// Load modules by their file names, numbered from 1, the program's own first.
@@ -117,7 +117,7 @@ impl<'a> Modules<'a> {
     /// Each module as a `Mapping` message. All say that names, files, lines and inlined functions are known, as far as
     /// they can be: readers have nothing to look up.
     pub fn messages(&self, database: &Database, strings: &mut Strings) -> Vec<Message> {
-        let mut one = |(number, name): (u64, &&str)| {
+        let one = |(number, name): (u64, &&str)| {
             let module = database.modules().iter().find(|module| module.file_name() == *name);
             let (path, build_id) = module.map_or((*name, ""), |m| (&m.path, &m.build_id));
             let mapping = Message::default()
@@ -126,6 +126,6 @@ impl<'a> Modules<'a> {
                 .number(6, strings.index(build_id));
             (7..=10).fold(mapping, |mapping, flag| mapping.number(flag, 1))
         };
-        (1..).zip(&self.names).map(|module| one(module)).collect()
+        (1..).zip(&self.names).map(one).collect()
     }
 }
