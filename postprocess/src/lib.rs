@@ -23,6 +23,7 @@ mod open;
 mod open_tests;
 mod openmp;
 mod run_info;
+mod structure;
 mod symbols;
 #[cfg(test)]
 mod synthetic;

@@ -3,6 +3,7 @@
 mod cases;
 mod errors;
 mod install;
+mod loops;
 mod merge;
 mod mpi;
 mod notes;

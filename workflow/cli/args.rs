@@ -207,6 +207,8 @@ pub struct ExportArgs {
     #[command(flatten)]
     pub threads: ThreadArgs,
     #[command(flatten)]
+    pub loops: LoopArgs,
+    #[command(flatten)]
     pub debug: DebugArgs,
 }
 
@@ -270,6 +272,20 @@ impl ThreadArgs {
     /// What is asked of a run.
     pub fn of(&self, database: Database) -> Database {
         if self.helpers { database } else { database.without_helpers() }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct LoopArgs {
+    /// Put what is in loops under their functions
+    #[arg(long)]
+    pub no_loops: bool,
+}
+
+impl LoopArgs {
+    /// What is asked of a run.
+    pub fn of(&self, database: Database) -> Database {
+        if self.no_loops { database.without_loops() } else { database }
     }
 }
 

@@ -113,7 +113,7 @@ pub fn export(args: &ExportArgs, output: &Output) -> Result<i32, Failure> {
     if Plan::exists(&args.dir) {
         return sweep(args, format);
     }
-    let database = args.threads.of(open(&args.dir, &args.debug.options())?);
+    let database = args.loops.of(args.threads.of(open(&args.dir, &args.debug.options())?));
     let metric = metric(&database, &args.dir, args.metric.as_deref())?;
     let by = match args.by {
         None => format.by,

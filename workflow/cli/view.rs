@@ -27,7 +27,7 @@ pub fn view(args: &ViewArgs, output: &Output) -> Result<i32, Failure> {
     }
     // Sums over all locations need no single values.
     let open = if args.needs_values() { open } else { open_lazily };
-    let database = args.threads.of(open(&args.dir, &args.debug.options())?);
+    let database = args.loops.of(args.threads.of(open(&args.dir, &args.debug.options())?));
     let query = args.query();
     let excerpt = Excerpt::new(&database, &query).map_err(|error| refused(&args.dir, &error))?;
     match &args.source {

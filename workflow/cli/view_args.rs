@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use falloff_postprocess::export;
 use falloff_postprocess::views::{Derived, Narrow, Pattern, Query, Selection, SpreadOptions};
 
-use crate::args::{DebugArgs, ThreadArgs, View};
+use crate::args::{DebugArgs, LoopArgs, ThreadArgs, View};
 use crate::values;
 
 #[derive(Debug, Args)]
@@ -54,6 +54,8 @@ pub struct ViewArgs {
     pub source: Option<String>,
     #[command(flatten)]
     pub threads: ThreadArgs,
+    #[command(flatten)]
+    pub loops: LoopArgs,
     #[command(flatten)]
     pub debug: DebugArgs,
 }
@@ -143,9 +145,9 @@ impl ViewArgs {
         (self.stats || by.is_some()).then_some(SpreadOptions { by, statistics: self.stats })
     }
 
-    /// Whether the values of single locations are looked at.
+    /// Whether the values of single locations are looked at, or those of several contexts are added up.
     pub fn needs_values(&self) -> bool {
-        !self.part.location.is_empty() || self.spread().is_some()
+        !self.part.location.is_empty() || self.spread().is_some() || self.loops.no_loops
     }
 
     /// The threshold that was given or the format's own.

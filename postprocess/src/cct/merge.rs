@@ -35,8 +35,8 @@ pub(crate) struct Merger<'a> {
 /// What an address adds to a call path.
 #[derive(Clone)]
 struct Steps {
-    /// Scope ids of the function and of what was inlined there, outermost first.
-    frames: Vec<u32>,
+    /// Scope ids of the function, of what was inlined there, and of their loops around the address, outermost first.
+    scopes: Vec<u32>,
     /// Scope id of the statement.
     statement: Option<u32>,
     /// Line of the statement, for calls from it.
@@ -46,8 +46,8 @@ struct Steps {
 /// A node's place in the merged tree.
 #[derive(Clone, Copy)]
 struct Place {
-    /// Context of its innermost function.
-    frame: u32,
+    /// Context of its innermost function or loop.
+    inner: u32,
     /// Context that its own cost belongs to.
     cost: u32,
     line: Option<u32>,
@@ -116,7 +116,7 @@ impl<'a> Merger<'a> {
     fn outermost(&mut self, code: Code, main: bool) -> Place {
         let below_root = main || matches!(code, Code::Pseudo(p) if p != Pseudo::Anonymous);
         let frame = if below_root { ROOT } else { self.builder.child_of_scope(ROOT, self.thread_root) };
-        Place { frame, cost: frame, line: None }
+        Place { inner: frame, cost: frame, line: None }
     }
 
     fn place(&mut self, code: Code, above: Place, modules: &[Option<u32>]) -> Place {
@@ -139,36 +139,43 @@ impl<'a> Merger<'a> {
             self.steps.insert(key, steps);
         }
         let steps = &self.steps[&key];
-        let mut frame = above.frame;
-        for scope in &steps.frames {
-            frame = self.builder.child_of_scope(frame, *scope);
+        let mut inner = above.inner;
+        for scope in &steps.scopes {
+            inner = self.builder.child_of_scope(inner, *scope);
         }
-        let cost = steps.statement.map_or(frame, |scope| self.builder.child_of_scope(frame, scope));
-        Place { frame, cost, line: steps.line }
+        let cost = steps.statement.map_or(inner, |scope| self.builder.child_of_scope(inner, scope));
+        Place { inner, cost, line: steps.line }
     }
 
     fn pseudo(&mut self, name: &str, above: Place) -> Place {
-        let frame = self.builder.child(above.frame, &Scope::pseudo(name));
-        Place { frame, cost: frame, line: None }
+        let frame = self.builder.child(above.inner, &Scope::pseudo(name));
+        Place { inner: frame, cost: frame, line: None }
     }
 
     fn make_steps(&mut self, module: &Arc<str>, resolved: Resolved, call_line: Option<u32>) -> Steps {
         let Resolved { frames, file, line, .. } = resolved;
         let module = Some(module.clone());
-        let frame_ids = frames
-            .iter()
-            .enumerate()
-            .map(|(depth, frame)| {
+        let mut scopes = Vec::with_capacity(frames.len());
+        for (depth, frame) in frames.iter().enumerate() {
+            scopes.push(self.builder.scope(&Scope {
+                kind: if depth == 0 { ScopeKind::Function } else { ScopeKind::Inlined },
+                name: frame.function.name.clone(),
+                module: module.clone(),
+                file: frame.function.file.clone(),
+                line: frame.function.line,
+                call_line: if depth == 0 { call_line } else { frame.call_line },
+            }));
+            scopes.extend(frame.loops.iter().map(|l| {
                 self.builder.scope(&Scope {
-                    kind: if depth == 0 { ScopeKind::Function } else { ScopeKind::Inlined },
-                    name: frame.function.name.clone(),
+                    kind: ScopeKind::Loop,
+                    name: l.name.clone(),
                     module: module.clone(),
-                    file: frame.function.file.clone(),
-                    line: frame.function.line,
-                    call_line: if depth == 0 { call_line } else { frame.call_line },
+                    file: l.file.clone(),
+                    line: l.line,
+                    call_line: None,
                 })
-            })
-            .collect();
+            }));
+        }
         let statement = line.map(|line| {
             let short = file.as_deref().map_or("?", |f| f.rsplit('/').next().unwrap_or(f));
             self.builder.scope(&Scope {
@@ -180,7 +187,7 @@ impl<'a> Merger<'a> {
                 call_line: None,
             })
         });
-        Steps { frames: frame_ids, statement, line }
+        Steps { scopes, statement, line }
     }
 
     /// Everything in canonical order.

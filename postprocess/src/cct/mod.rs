@@ -10,5 +10,5 @@ pub use build::TreeBuilder;
 pub(crate) use merge::{Merged, Merger, THREAD_ROOT};
 pub use scope::{Scope, ScopeKind};
 pub use tree::{Context, Tree};
-pub(crate) use unite::part;
 pub use unite::union;
+pub(crate) use unite::{part, without};

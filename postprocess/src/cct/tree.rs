@@ -63,6 +63,12 @@ impl Tree {
         (context != ROOT).then(|| self.contexts[context as usize].parent)
     }
 
+    /// The nearest context above that is no loop; `None` for the root.
+    pub fn caller(&self, context: u32) -> Option<u32> {
+        std::iter::successors(self.parent(context), |above| self.parent(*above))
+            .find(|above| self.kind(*above) != ScopeKind::Loop)
+    }
+
     /// First context that is not below this one: `context..end` is its subtree.
     pub fn end(&self, context: u32) -> u32 {
         self.contexts[context as usize].end

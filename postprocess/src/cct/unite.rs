@@ -30,7 +30,7 @@ pub fn union(trees: &[&Tree]) -> (Tree, Vec<Vec<u32>>) {
 }
 
 /// The contexts that are wanted with all above them, and for each context of the tree its place there; those that are
-/// not there have the root's.
+/// not there have that of the nearest above them that is.
 pub(crate) fn part(tree: &Tree, wanted: impl Fn(u32) -> bool) -> (Tree, Vec<u32>) {
     let mut kept: Vec<bool> = (0..tree.len() as u32).map(wanted).collect();
     for (index, context) in tree.contexts().iter().enumerate().rev() {
@@ -43,13 +43,23 @@ pub(crate) fn part(tree: &Tree, wanted: impl Fn(u32) -> bool) -> (Tree, Vec<u32>
     (part, map)
 }
 
-/// Adds the contexts that are kept and gives the builder's ids of all, the root's for the others.
+/// The tree without some of its contexts: what is below them comes together with what is below the nearest context above
+/// that is kept. For each context its place there, or that nearest one's.
+pub(crate) fn without(tree: &Tree, dropped: impl Fn(u32) -> bool) -> (Tree, Vec<u32>) {
+    let mut builder = TreeBuilder::new();
+    let mut map = add(&mut builder, tree, |context| !dropped(context as u32));
+    let (rest, place) = builder.finish();
+    map.iter_mut().for_each(|c| *c = place[*c as usize]);
+    (rest, map)
+}
+
+/// Adds the contexts that are kept and gives the builder's ids of all, for the others that of the nearest one above.
 fn add(builder: &mut TreeBuilder, tree: &Tree, kept: impl Fn(usize) -> bool) -> Vec<u32> {
     let scopes: Vec<u32> = tree.scopes().iter().map(|s| builder.scope(s)).collect();
     let mut ids = vec![ROOT; tree.len()];
-    for (index, context) in tree.contexts().iter().enumerate().skip(1).filter(|(index, _)| kept(*index)) {
+    for (index, context) in tree.contexts().iter().enumerate().skip(1) {
         let (parent, scope) = (ids[context.parent as usize], scopes[context.scope as usize]);
-        ids[index] = builder.child_of_scope(parent, scope);
+        ids[index] = if kept(index) { builder.child_of_scope(parent, scope) } else { parent };
     }
     ids
 }

@@ -27,6 +27,7 @@ mod totals;
 mod v1;
 mod v2;
 mod values;
+mod without_loops;
 
 pub use clock::{Clocks, CpuClock, WaitClock};
 pub(crate) use files::read_manifest;

@@ -122,6 +122,12 @@ impl Values {
         self.0.stored.as_ref().map(Stored::path)
     }
 
+    /// Others, in memory, beside the same ones that are not shown.
+    pub fn replaced(&self, values: Vec<Value>) -> Values {
+        let loaded = OnceLock::from(Ok(Loaded { values, left_out: self.left_out().to_vec() }));
+        Values(Arc::new(Inner { stored: None, loaded }))
+    }
+
     /// Only what is shown.
     pub fn restricted(&self, shown: Shown) -> Values {
         match (&self.0.stored, self.0.loaded.get()) {

@@ -105,6 +105,20 @@ impl<'a> Bounds<'a> {
         }
     }
 
+    /// The code that belongs together around an address: an unwind entry's, else a symbol's, else what lies between
+    /// them.
+    pub fn extent(&self, address: u64) -> Option<(u64, u64)> {
+        let symbol = || self.sized(address).map(|s| (s.address, s.address.saturating_add(s.size)));
+        let gap = || {
+            let (_, section_end) = covering(&self.code, address)?;
+            let symbol = self.symbols.get(self.symbols.partition_point(|s| s.address <= address));
+            let entry = self.unwind.get(self.unwind.partition_point(|r| r.0 <= address));
+            let ends = [symbol.map(|s| s.address), entry.map(|r| r.0), Some(section_end)];
+            Some((self.find(address).start()?, ends.into_iter().flatten().min()?))
+        };
+        covering(&self.unwind, address).or_else(symbol).or_else(gap)
+    }
+
     /// Symbols at or below the address, nearest first.
     fn below(&self, address: u64) -> impl Iterator<Item = &Symbol<'a>> {
         let end = self.symbols.partition_point(|s| s.address <= address);
@@ -232,5 +246,15 @@ mod tests {
         let b = bounds(&[(0x100, 0x100, "outer"), (0x120, 0x10, "inner")], &[]);
         assert_eq!(b.find(0x125), named("inner", 0x120));
         assert_eq!(b.find(0x135), named("outer", 0x100));
+    }
+
+    #[test]
+    fn code_belongs_together_as_the_unwind_entry_says() {
+        let b = bounds(&[(0x100, 0x10, "a"), (0x110, 0x30, "b"), (0x200, 0, "c")], &[(0x100, 0x120)]);
+        assert_eq!(b.extent(0x118), Some((0x100, 0x120)));
+        assert_eq!(b.extent(0x130), Some((0x110, 0x140)));
+        assert_eq!(b.extent(0x180), Some((0x140, 0x200)));
+        assert_eq!(b.extent(0x300), Some((0x200, 0x1000)));
+        assert_eq!(b.extent(0x2000), None);
     }
 }

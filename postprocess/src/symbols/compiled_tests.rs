@@ -16,8 +16,26 @@ use crate::open::OpenOptions;
 fn compile(compiler: &str, file: &str, source: &str, flags: &[&str]) -> Option<(tempfile::TempDir, PathBuf)> {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join(file), source).unwrap();
+    compile_in(dir, compiler, file.as_ref(), flags)
+}
+
+/// As [`compile`], of a file where it lies.
+pub(super) fn compile_file(
+    compiler: &str,
+    source: &Path,
+    flags: &[&str],
+) -> Option<(tempfile::TempDir, PathBuf)> {
+    compile_in(tempfile::tempdir().unwrap(), compiler, source, flags)
+}
+
+fn compile_in(
+    dir: tempfile::TempDir,
+    compiler: &str,
+    source: &Path,
+    flags: &[&str],
+) -> Option<(tempfile::TempDir, PathBuf)> {
     let status =
-        Command::new(compiler).current_dir(dir.path()).args(flags).args([file, "-o", "prog"]).output();
+        Command::new(compiler).current_dir(dir.path()).args(flags).arg(source).args(["-o", "prog"]).output();
     match status {
         Ok(output) => {
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -65,8 +83,23 @@ fn symbol(path: &Path, name: &str) -> (u64, u64) {
     (symbol.address(), symbol.size())
 }
 
+/// Addresses and sizes of the symbols of a function, however its name is mangled.
+pub(super) fn symbols_named(path: &Path, name: &str) -> Vec<(u64, u64)> {
+    let files = Files::default();
+    let elf = Elf::open(path, &files).unwrap();
+    let symbols = elf.symbols().into_iter().filter(|s| s.size > 0);
+    let mut found: Vec<(u64, u64)> =
+        symbols.filter(|s| s.name.contains(name)).map(|s| (s.address, s.size)).collect();
+    found.dedup();
+    found
+}
+
 /// Every address of a symbol's code.
-fn resolved(program: &Path, range: (u64, u64), options: &OpenOptions) -> (ModuleSymbols, Vec<Resolved>) {
+pub(super) fn resolved(
+    program: &Path,
+    range: (u64, u64),
+    options: &OpenOptions,
+) -> (ModuleSymbols, Vec<Resolved>) {
     let addresses: Vec<u64> = (range.0..range.0 + range.1).collect();
     let symbols = resolve_module(&key(program), &addresses, options);
     let all = addresses.iter().map(|a| symbols.resolve(*a).unwrap()).collect();

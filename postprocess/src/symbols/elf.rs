@@ -4,7 +4,10 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use gimli::{BaseAddresses, CieOrFde, EhFrame, EndianSlice, RunTimeEndian, UnwindSection};
-use object::{Object, ObjectSection, ObjectSymbol, SectionFlags, SectionKind, SymbolFlags, SymbolKind};
+use object::{
+    Architecture, Object, ObjectSection, ObjectSegment, ObjectSymbol, SectionFlags, SectionKind, SymbolFlags,
+    SymbolKind,
+};
 use typed_arena::Arena;
 
 use crate::map::Map;
@@ -90,9 +93,19 @@ impl<'a> Elf<'a> {
             .is_some_and(|s| s.size() > 0 && s.kind() != SectionKind::UninitializedData)
     }
 
+    /// Kind of processor.
+    pub fn architecture(&self) -> Architecture {
+        self.object.architecture()
+    }
+
     /// Where the program begins, or the dynamic loader.
     pub fn entry(&self) -> u64 {
         self.object.entry()
+    }
+
+    /// Bytes that the file puts at an address, exactly so many.
+    pub fn memory(&self, address: u64, size: u64) -> Option<&'a [u8]> {
+        self.object.segments().find_map(|segment| segment.data_range(address, size).ok().flatten())
     }
 
     /// Executable sections as address ranges, sorted.

@@ -9,6 +9,11 @@ mod dwarf;
 mod elf;
 mod fortran;
 mod jit;
+mod loop_lines;
+mod loop_place;
+#[cfg(test)]
+mod loop_tests;
+mod loops;
 mod names;
 mod plt;
 mod resolve;

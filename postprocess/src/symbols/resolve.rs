@@ -8,8 +8,9 @@ use super::demangle::{Language, is_mangled};
 use super::dwarf::{Dwarf, RawFrame};
 use super::elf::{Elf, Files};
 use super::jit;
+use super::loops::Loops;
 use super::names::Names;
-use super::resolved::{Function, ModuleSymbols, Resolved, ResolvedFrame, unnamed};
+use super::resolved::{Function, ModuleSymbols, Resolved, ResolvedFrame, ResolvedLoop, unnamed};
 use super::source::SourcePaths;
 use crate::database::{ModuleInfo, SymbolSource};
 use crate::isolate::isolate;
@@ -80,6 +81,7 @@ fn fill(
         bounds,
         dwarf,
         paths: SourcePaths::new(&options.path_maps),
+        loops: Loops::new(&binary),
         damaged: 0,
     };
     for address in addresses {
@@ -100,12 +102,19 @@ fn fill(
     Ok(())
 }
 
+/// Frames of the debug information; none if there is none, `None` if it is damaged.
+fn look_up(dwarf: Option<&Dwarf>, address: u64) -> Option<Vec<RawFrame>> {
+    let Some(dwarf) = dwarf else { return Some(Vec::new()) };
+    isolate(|| dwarf.frames(address)).ok()?.ok()
+}
+
 struct Resolver<'a> {
     module: Arc<str>,
     names: Names<'a>,
     bounds: Bounds<'a>,
     dwarf: Option<Dwarf<'a>>,
     paths: SourcePaths<'a>,
+    loops: Loops<'a>,
     /// Addresses whose debug information is damaged.
     damaged: u64,
 }
@@ -114,26 +123,43 @@ impl Resolver<'_> {
     fn resolve(&mut self, address: u64) -> Resolved {
         let place = self.bounds.find(address);
         let raw = self.raw_frames(address);
-        let frames = match raw.iter().any(|f| f.name.is_some() || f.definition.name.is_some()) {
+        let mut frames = match raw.iter().any(|f| f.name.is_some() || f.definition.name.is_some()) {
             true => self.frames(&place, &raw),
             false => {
                 let function =
                     Function { name: self.place_name(&place, Language::Unknown), file: None, line: None };
-                vec![ResolvedFrame { function: Arc::new(function), call_line: None }]
+                vec![ResolvedFrame::new(function, None)]
             }
         };
+        self.add_loops(address, &raw, &mut frames);
         let innermost = raw.last();
         let file = innermost.and_then(|f| f.file.as_deref()).map(|f| self.paths.path(f));
         Resolved { start: place.start(), frames, file, line: innermost.and_then(|f| f.line) }
     }
 
     fn raw_frames(&mut self, address: u64) -> Vec<RawFrame> {
-        let Some(dwarf) = &self.dwarf else { return Vec::new() };
-        match isolate(|| dwarf.frames(address)) {
-            Ok(Ok(frames)) => frames,
-            Ok(Err(_)) | Err(_) => {
-                self.damaged += 1;
-                Vec::new()
+        look_up(self.dwarf.as_ref(), address).unwrap_or_else(|| {
+            self.damaged += 1;
+            Vec::new()
+        })
+    }
+
+    fn add_loops(&mut self, address: u64, raw: &[RawFrame], frames: &mut [ResolvedFrame]) {
+        let dwarf = self.dwarf.as_ref();
+        let look_up = |address| look_up(dwarf, address).unwrap_or_default();
+        for (depth, place) in self.loops.around(address, raw, &self.bounds, &look_up) {
+            let file = place.file.as_deref().map(|f| self.paths.path(f));
+            let name = match (&file, place.line) {
+                (Some(file), Some(line)) => {
+                    format!("loop at {}:{line}", file.rsplit('/').next().unwrap_or(file))
+                }
+                _ => format!("loop at {}", unnamed(&self.module, place.address)),
+            };
+            let found = ResolvedLoop { name: name.into(), line: place.line.filter(|_| file.is_some()), file };
+            let Some(frame) = frames.get_mut(depth.saturating_sub(1)) else { continue };
+            // Code of one loop that is a loop within it.
+            if frame.loops.last().is_none_or(|last| **last != found) {
+                frame.loops.push(Arc::new(found));
             }
         }
     }
@@ -148,8 +174,7 @@ impl Resolver<'_> {
             };
             let file = frame.definition.file.as_deref().map(|f| self.paths.path(f));
             let function = Function { name, file, line: frame.definition.line };
-            frames
-                .push(ResolvedFrame { function: Arc::new(function), call_line: above.and_then(|a| a.line) });
+            frames.push(ResolvedFrame::new(function, above.and_then(|a| a.line)));
             above = Some(frame);
         }
         frames

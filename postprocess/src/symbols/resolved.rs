@@ -23,6 +23,25 @@ pub(crate) struct ResolvedFrame {
     pub function: Arc<Function>,
     /// Line in the frame above at which it was inlined; `None` for the outermost.
     pub call_line: Option<u32>,
+    /// Its loops around the address, outermost first.
+    pub loops: Vec<Arc<ResolvedLoop>>,
+}
+
+impl ResolvedFrame {
+    /// A frame without loops.
+    pub fn new(function: Function, call_line: Option<u32>) -> ResolvedFrame {
+        ResolvedFrame { function: Arc::new(function), call_line, loops: Vec::new() }
+    }
+}
+
+/// A loop of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ResolvedLoop {
+    /// `loop at file:line`, or `loop at module+0x…` where no line is known.
+    pub name: Arc<str>,
+    pub file: Option<Arc<str>>,
+    /// Line at which it begins.
+    pub line: Option<u32>,
 }
 
 /// An address: the function that holds it, what was inlined there, and the statement.
@@ -39,8 +58,8 @@ pub(crate) struct Resolved {
 impl Resolved {
     /// An address in a function of which no more than a name is known.
     pub fn named(name: &str) -> Resolved {
-        let function = Arc::new(Function { name: name.into(), file: None, line: None });
-        let frames = vec![ResolvedFrame { function, call_line: None }];
+        let function = Function { name: name.into(), file: None, line: None };
+        let frames = vec![ResolvedFrame::new(function, None)];
         Resolved { start: None, frames, file: None, line: None }
     }
 }

@@ -23,6 +23,11 @@ pub(crate) fn statement(line: u32) -> Scope {
     Scope { kind: ScopeKind::Line, call_line: None, ..function(&format!("solver.c:{line}"), line, None) }
 }
 
+/// A loop of `solver.c`.
+pub(crate) fn loop_at(line: u32) -> Scope {
+    Scope { kind: ScopeKind::Loop, name: format!("loop at solver.c:{line}").into(), ..statement(line) }
+}
+
 fn location(rank: u32) -> Location {
     Location {
         rank: Some(rank),
@@ -163,6 +168,53 @@ pub(crate) fn database_with_helper(all: bool) -> Database {
         values,
         modules: Vec::new(),
         warnings: plain.warnings().to_vec(),
+        provenance: plain.provenance().clone(),
+    })
+}
+
+/// One thread in loops: `solve` has a loop with one within it, from which `kernel` is called, which has one of its own
+/// and was inlined at another place as well.
+pub(crate) fn database_with_loops() -> Database {
+    let mut tree = TreeBuilder::new();
+    let main = tree.child(0, &function("main", 10, None));
+    let solve = tree.child(main, &function("solve", 30, Some(12)));
+    let outer = tree.child(solve, &loop_at(31));
+    let inner = tree.child(outer, &loop_at(33));
+    let called = tree.child(inner, &function("kernel", 20, Some(34)));
+    let inlined = tree.child(outer, &Scope { kind: ScopeKind::Inlined, ..function("kernel", 20, Some(37)) });
+    let called_loop = tree.child(called, &loop_at(21));
+    let inlined_loop = tree.child(inlined, &loop_at(21));
+    let nameless =
+        tree.child(called, &Scope { file: None, line: None, name: "loop at app+0x40".into(), ..loop_at(0) });
+    let costs = [
+        (tree.child(solve, &statement(40)), 50_000_000),
+        (tree.child(outer, &statement(32)), 100_000_000),
+        (tree.child(inner, &statement(34)), 200_000_000),
+        (tree.child(inner, &statement(40)), 10_000_000),
+        (tree.child(called_loop, &statement(22)), 400_000_000),
+        (tree.child(called, &statement(22)), 30_000_000),
+        (tree.child(inlined_loop, &statement(22)), 150_000_000),
+        (nameless, 60_000_000),
+    ];
+    let (tree, place) = tree.finish();
+    let value = |(context, cost): &(u32, i64)| {
+        [(0, *cost), (1, cost / 5_000_000)].map(|(metric, exclusive)| Value {
+            context: place[*context as usize],
+            location: 0,
+            metric,
+            exclusive,
+        })
+    };
+    let mut values: Vec<Value> = costs.iter().flat_map(value).collect();
+    values.sort();
+    let plain = database();
+    Database::from_parts(Parts {
+        tree,
+        metrics: plain.metrics().to_vec(),
+        locations: plain.locations()[..1].to_vec(),
+        values,
+        modules: Vec::new(),
+        warnings: Vec::new(),
         provenance: plain.provenance().clone(),
     })
 }

@@ -3,5 +3,7 @@
 mod database;
 mod file;
 
-pub(crate) use database::{database, database_with_helper, function, statement, time_database};
+pub(crate) use database::{
+    database, database_with_helper, database_with_loops, function, loop_at, statement, time_database,
+};
 pub(crate) use file::{Synthetic, SyntheticModule, SyntheticNode, SyntheticThread};

@@ -22,7 +22,7 @@ pub(super) fn build(tree: &Tree, costs: &Costs) -> View {
         let mut row = rows.add(0, scope, context);
         let mut callee = context;
         for _ in 0..LEVELS {
-            let Some(caller) = tree.parent(callee).filter(|c| *c != 0) else { break };
+            let Some(caller) = tree.caller(callee).filter(|c| *c != 0) else { break };
             let scope = scopes.id(&mut rows, tree, caller, tree.scope(callee).call_line);
             row = rows.add(row, scope, context);
             callee = caller;

@@ -1,4 +1,4 @@
-//! The flat view: module, file, function, line.
+//! The flat view: module, file, function, loop, line.
 
 use super::RowKind;
 use super::grouped::Grouped;
@@ -12,21 +12,22 @@ pub(super) fn build(tree: &Tree, costs: &Costs) -> View {
     let mut rows = Grouped::new(tree, costs);
     let ids: Vec<Vec<u32>> =
         tree.scopes().iter().map(|scope| chain(scope).iter().map(|s| rows.scope(s)).collect()).collect();
-    // Row of each context, for the statements below it.
+    // Row of each context, for the loops and statements below it.
     let mut row_of = vec![0; tree.len()];
     for context in 1..tree.len() as u32 {
         if !costs.any(context) {
             continue;
         }
         let node = tree.contexts()[context as usize];
-        let top = if tree.kind(context) == RowKind::Line { row_of[node.parent as usize] } else { 0 };
+        let inside = matches!(tree.kind(context), RowKind::Loop | RowKind::Line);
+        let top = if inside { row_of[node.parent as usize] } else { 0 };
         row_of[context as usize] =
             ids[node.scope as usize].iter().fold(top, |row, scope| rows.add(row, *scope, context));
     }
     rows.finish(ViewKind::Flat)
 }
 
-/// Rows that a scope goes into, outermost first; those of a statement are below its function's.
+/// Rows that a scope goes into, outermost first; those of a loop or a statement are below its function's or loop's.
 fn chain(scope: &Scope) -> Vec<Scope> {
     let structure = |kind, name: &str| Scope { module: scope.module.clone(), ..Scope::new(kind, name) };
     match (scope.kind, &scope.module) {

@@ -8,7 +8,9 @@ use super::{
 };
 use crate::cct::{Scope, ScopeKind, Tree, TreeBuilder};
 use crate::database::{Database, Parts, Value};
-use crate::synthetic::{database, database_with_helper, function, statement, time_database};
+use crate::synthetic::{
+    database, database_with_helper, database_with_loops, function, loop_at, statement, time_database,
+};
 
 const KINDS: [ViewKind; 3] = [ViewKind::Context, ViewKind::Callers, ViewKind::Flat];
 
@@ -94,6 +96,36 @@ fn a_function_has_the_cost_of_its_statements() {
     assert_eq!(value(&view, &["main", "solve", "kernel", "solver.c:22"]), (3_900_000_400.0, 3_900_000_400.0));
     let hot: Vec<&str> = view.hot_path(0, 0.5).iter().map(|r| view.rows[*r as usize].name.as_str()).collect();
     assert_eq!(hot, ["main", "solve", "kernel", "solver.c:22"]);
+}
+
+#[test]
+fn a_function_has_the_cost_of_its_loops() {
+    let database = database_with_loops();
+    let column = database.exclusive_totals("cpu").unwrap();
+    let view = |kind| build(kind, database.tree(), std::slice::from_ref(&column));
+    let context = view(ViewKind::Context);
+    let (outer, inner, own) = ("loop at solver.c:31", "loop at solver.c:33", "loop at solver.c:21");
+    assert_eq!(value(&context, &["main", "solve"]), (1e9, 360e6));
+    assert_eq!(value(&context, &["main", "solve", outer]), (950e6, 100e6));
+    assert_eq!(value(&context, &["main", "solve", outer, inner]), (700e6, 210e6));
+    assert_eq!(value(&context, &["main", "solve", outer, inner, "kernel"]), (490e6, 490e6));
+    assert_eq!(value(&context, &["main", "solve", outer, inner, "kernel", own]), (400e6, 400e6));
+    assert_eq!(value(&context, &["main", "solve", outer, "kernel"]), (150e6, 150e6));
+    let callers = view(ViewKind::Callers);
+    assert_eq!(value(&callers, &["kernel"]), (640e6, 640e6));
+    assert_eq!(value(&callers, &["kernel", "solve", "main"]), (490e6, 490e6));
+    assert!(callers.rows.iter().all(|r| r.kind != RowKind::Loop));
+    let flat = view(ViewKind::Flat);
+    let kernel = ["app", "/src/solver.c", "kernel"];
+    assert_eq!(value(&flat, &kernel), (640e6, 640e6));
+    assert_eq!(value(&flat, &[kernel.as_slice(), &[own]].concat()), (550e6, 550e6));
+    assert_eq!(value(&flat, &[kernel.as_slice(), &[own, "solver.c:22"]].concat()), (550e6, 550e6));
+    assert_eq!(value(&flat, &["app", "/src/solver.c", "solve", outer, inner]), (700e6, 210e6));
+    for kind in KINDS {
+        let text = report(&database, kind, "cpu");
+        let (_, table) = text.split_once("\n\n").unwrap();
+        insta::assert_snapshot!(format!("text_loops_{}", kind.word()), table);
+    }
 }
 
 #[test]
@@ -201,9 +233,9 @@ fn json_has_every_row_with_units_in_its_names() {
     insta::assert_snapshot!("json_row", serde_json::to_string_pretty(kernel).unwrap());
 }
 
-/// A tree of functions and statements, and two columns of values.
+/// A tree of functions, loops and statements, and two columns of values.
 fn arbitrary_tree() -> impl Strategy<Value = (Tree, Vec<Vec<f64>>)> {
-    let node = (any::<prop::sample::Index>(), 0u8..5, 0u32..3, 0u32..1000, 0u32..1000);
+    let node = (any::<prop::sample::Index>(), 0u8..5, 0u32..4, 0u32..1000, 0u32..1000);
     prop::collection::vec(node, 0..60).prop_map(|nodes| {
         let mut builder = TreeBuilder::new();
         let mut frames = vec![0];
@@ -216,6 +248,7 @@ fn arbitrary_tree() -> impl Strategy<Value = (Tree, Vec<Vec<f64>>)> {
                     kind: ScopeKind::Inlined,
                     ..function(&format!("f{name}"), 1, Some(u32::from(name)))
                 },
+                2 if parent != 0 => loop_at(u32::from(name) + 1),
                 _ if name == 4 => Scope::pseudo("[anon]"),
                 _ => function(&format!("f{name}"), 1, Some(kind)),
             };
@@ -252,12 +285,16 @@ proptest! {
     #[test]
     fn inclusive_is_exclusive_and_what_is_below((tree, columns) in arbitrary_tree()) {
         let view = build(ViewKind::Context, &tree, &columns);
+        // A function has the cost of its statements, a loop of those that are in no loop within it.
         for row in &view.rows {
-            let below: f64 = view
-                .children(row.id)
-                .filter(|c| view.rows[*c as usize].kind != RowKind::Line)
-                .map(|c| view.rows[c as usize].inclusive[0])
-                .sum();
+            let counts = |c: &u32| match (row.kind, view.rows[*c as usize].kind) {
+                (_, RowKind::Line) => false,
+                (RowKind::Loop, _) => tree.parent(*c) == Some(row.id),
+                (_, RowKind::Loop) => false,
+                _ => tree.caller(*c) == Some(row.id),
+            };
+            let below = (row.id + 1..view.end(row.id)).filter(counts);
+            let below: f64 = below.map(|c| view.rows[c as usize].inclusive[0]).sum();
             prop_assert_eq!(row.inclusive[0], row.exclusive[0] + below);
         }
     }

@@ -63,7 +63,8 @@ pub struct Row {
     pub call_line: Option<u32>,
     /// Cost of the row with all that lies below it in the call paths, recursion counted once.
     pub inclusive: Vec<f64>,
-    /// Cost of the row's own code; a function has that of its statements.
+    /// Cost of the row's own code: a function has that of all its statements, a loop that of those which are in no loop
+    /// within it.
     pub exclusive: Vec<f64>,
 }
 
@@ -93,7 +94,7 @@ pub fn build(kind: ViewKind, tree: &Tree, columns: &[Vec<f64>]) -> View {
 /// Inclusive and exclusive values of the contexts, `[column][context]`.
 pub(crate) struct Costs {
     pub inclusive: Vec<Vec<f64>>,
-    /// A function has its statements' here.
+    /// A function has all its statements' here, those in its loops among them; a loop has those that are in no loop within it.
     pub exclusive: Vec<Vec<f64>>,
 }
 
@@ -105,9 +106,18 @@ impl Costs {
             .map(|column| {
                 let mut own = column.clone();
                 own.resize(tree.len(), 0.0);
-                for (index, context) in tree.contexts().iter().enumerate() {
-                    if tree.kind(index as u32) == RowKind::Line {
-                        own[context.parent as usize] += own[index];
+                let charged: Vec<f64> = own.clone();
+                for (index, cost) in charged.into_iter().enumerate().filter(|(_, cost)| *cost != 0.0) {
+                    let context = index as u32;
+                    let kind = tree.kind(context);
+                    let parent = tree.contexts()[index].parent;
+                    if kind == RowKind::Line {
+                        own[parent as usize] += cost;
+                    }
+                    let in_loop = kind == RowKind::Line && tree.kind(parent) == RowKind::Loop;
+                    if let Some(function) = tree.caller(context).filter(|_| in_loop || kind == RowKind::Loop)
+                    {
+                        own[function as usize] += cost;
                     }
                 }
                 own

@@ -92,7 +92,7 @@ impl Ledger {
     /// Who always comes last may have no sample in a meeting. Who runs the function that meets takes part in the meeting.
     fn add_who_came_last(&mut self, tree: &Tree, seen: &BTreeMap<u32, BTreeSet<u32>>) {
         for (meeting, times) in &mut self.meetings {
-            let Some(caller) = tree.parent(*meeting).filter(|caller| *caller != 0) else { continue };
+            let Some(caller) = tree.caller(*meeting).filter(|caller| *caller != 0) else { continue };
             let around = caller..tree.end(caller);
             for (participant, contexts) in seen {
                 if contexts.range(around.clone()).next().is_some() {

@@ -74,7 +74,9 @@ pub(super) fn labelled(row: &ScoredRow, room: usize) -> String {
 fn place(row: &ScoredRow) -> String {
     let file = row.file.as_deref().map(|f| f.rsplit('/').next().unwrap_or(f));
     match (row.kind, file, row.line, row.module.as_deref()) {
-        (RowKind::Line | RowKind::File | RowKind::Module | RowKind::Root, ..) => String::new(),
+        (RowKind::Loop | RowKind::Line | RowKind::File | RowKind::Module | RowKind::Root, ..) => {
+            String::new()
+        }
         (_, Some(file), Some(line), _) => format!(" at {file}:{line}"),
         (_, Some(file), None, _) => format!(" at {file}"),
         (_, None, _, Some(module)) if !row.name.starts_with(module) => format!(" [{module}]"),

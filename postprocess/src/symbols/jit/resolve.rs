@@ -1,7 +1,6 @@
 //! Names for the addresses of one process's generated code.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use super::code_map::{Code, CodeMap, Line};
 use super::find::Here;
@@ -81,7 +80,7 @@ fn resolved(code: &Code, offset: u64, paths: &mut SourcePaths<'_>) -> Resolved {
     let statement = code.line(offset);
     Resolved {
         start: None,
-        frames: vec![ResolvedFrame { function: Arc::new(function), call_line: None }],
+        frames: vec![ResolvedFrame::new(function, None)],
         file: statement.map(&mut file),
         line: statement.map(|l| l.line),
     }
