@@ -68,7 +68,7 @@ pub enum Error {
         reason: String,
     },
     /// Databases that do not go together.
-    #[error("failed to merge databases: metric `{metric}` is in {first} in one and in {second} in another")]
+    #[error("failed to combine databases: metric `{metric}` is in {first} in one and in {second} in another")]
     MetricUnits {
         /// The metric.
         metric: String,
@@ -79,15 +79,52 @@ pub enum Error {
     },
     /// Databases whose values have no common divisor that fits.
     #[error(
-        "failed to merge databases: the values of metric `{metric}` get too large over their common divisor"
+        "failed to combine databases: the values of metric `{metric}` get too large over their common divisor"
     )]
     DivisorTooLarge {
         /// The metric.
         metric: String,
     },
     /// Databases whose paths do not go together.
-    #[error("failed to merge databases: OpenMP worker stacks are grafted in some and not in others")]
+    #[error("failed to combine databases: OpenMP worker stacks are grafted in some and not in others")]
     MixedGrafts,
+    /// `time` is there without what it is the sum of, and another database has the parts.
+    #[error(
+        "failed to combine databases: {name} has `time` without its parts cpu, blocked and preempted, another has them"
+    )]
+    LostParts {
+        /// The database that lacks them.
+        name: String,
+    },
+    /// Databases of runs with other ranks or threads.
+    #[error("failed to pair locations: the databases have other ranks or threads")]
+    UnlikeLocations,
+    /// A metric that several databases have.
+    #[error("failed to merge databases: metric `{metric}` was measured in {first} and in {second}")]
+    MetricOverlap {
+        /// The metric.
+        metric: String,
+        /// A database that has it.
+        first: String,
+        /// Another.
+        second: String,
+    },
+    /// A metric that is not there.
+    #[error("failed to find metric `{metric}`: it was not measured")]
+    NoMetric {
+        /// The metric.
+        metric: String,
+        /// Those that are there.
+        known: Vec<String>,
+    },
+    /// What was asked for is not in the database.
+    #[error("failed to find anything in {name} for: {asked}")]
+    NothingLeft {
+        /// The database.
+        name: String,
+        /// What was asked for.
+        asked: String,
+    },
 }
 
 impl Error {
@@ -119,8 +156,20 @@ impl Error {
                 "check that the directory can be written to and the disk has room".into()
             }
             Error::MixedGrafts => "make all of them with `--graft-openmp`, or all without".into(),
-            Error::DivisorTooLarge { .. } => "merge before taking means or scaling, or merge fewer".into(),
-            Error::MetricUnits { .. } => "merge databases that measured the same events".into(),
+            Error::DivisorTooLarge { .. } => {
+                "combine before taking means or scaling, or combine fewer databases".into()
+            }
+            Error::MetricUnits { .. } => "combine databases that measured the same events".into(),
+            Error::LostParts { .. } => {
+                "keep `time` alone in all of them with `falloff filter --metric time`, or its parts in all"
+                    .into()
+            }
+            Error::UnlikeLocations => "use `--locations collapse`".into(),
+            Error::MetricOverlap { .. } => {
+                "say whose values count with `--overlap`, or remove the metric with `falloff filter`".into()
+            }
+            Error::NoMetric { known, .. } => format!("use one of: {}", known.join(", ")),
+            Error::NothingLeft { name, .. } => format!("see what is there: `falloff view {name}`"),
         };
         Some(hint)
     }

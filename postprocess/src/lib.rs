@@ -7,6 +7,7 @@
 //! functions over a database.
 #![deny(unsafe_code)]
 
+pub mod algebra;
 mod cct;
 pub mod database;
 mod error;
@@ -31,8 +32,8 @@ pub mod views;
 
 pub use cct::{Context, Scope, ScopeKind, Tree, TreeBuilder, union};
 pub use database::{
-    Clocks, CpuClock, Database, Drops, Health, Location, Metric, ModuleInfo, Partials, ProcessState,
-    Provenance, Shard, SymbolSource, Unit, Value, WaitClock,
+    ClockGroups, Clocks, CpuClock, Database, Drops, Health, Input, InputCost, Level, Location, Metric,
+    ModuleInfo, Operation, Partials, ProcessState, Provenance, Shard, SymbolSource, Unit, Value, WaitClock,
 };
 pub use error::Error;
 pub use open::{OpenOptions, merge_into, open, open_lazily};

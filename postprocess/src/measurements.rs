@@ -73,6 +73,7 @@ impl Measurements {
             shards: self.shard.into_iter().collect(),
             run: run.json,
             history: Vec::new(),
+            inputs_health: None,
         }
     }
 

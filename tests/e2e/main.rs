@@ -1,5 +1,6 @@
 //! End-to-end tests: the falloff binary on real programs, one module for each subject.
 
+mod algebra;
 mod cases;
 mod errors;
 mod install;

@@ -9,6 +9,9 @@ use falloff_postprocess::views::ViewKind;
 use falloff_postprocess::{Database, OpenOptions};
 use falloff_profiler::event::rate_hz;
 
+use crate::algebra_args::{
+    CollapseArgs, CombineArgs, CutArgs, DiffArgs, FilterArgs, MergeMetricsArgs, ScaleArgs,
+};
 use crate::measure_args::MeasureArgs;
 use crate::merge;
 use crate::values;
@@ -50,6 +53,24 @@ pub enum Verb {
     Export(ExportArgs),
     /// Make one database of a run, of a part of it, or of several databases
     Merge(MergeArgs),
+    /// Say what one run costs more than another, and where
+    Diff(DiffArgs),
+    /// Make one database of the mean values of several
+    Mean(CombineArgs),
+    /// Make one database of the sums of several
+    Sum(CombineArgs),
+    /// Make one database of the smallest values of several
+    Min(CombineArgs),
+    /// Make one database of the largest values of several
+    Max(CombineArgs),
+    /// Multiply all values of a database
+    Scale(ScaleArgs),
+    /// Keep some metrics and locations of a database
+    Filter(FilterArgs),
+    /// Cut the call paths of a database at the frames that match
+    Cut(CutArgs),
+    /// Make one location of many in a database
+    Collapse(CollapseArgs),
     /// Say what can be measured on this machine, and what would enable the rest
     Doctor(DoctorArgs),
     /// Sweep and score a built-in program whose losses are known
@@ -219,7 +240,8 @@ pub struct ExportArgs {
   srun -n 8 falloff merge profile --shard auto -o parts
                                                      each rank a part
   falloff merge parts -o database                    the same database as in one go
-  falloff merge profile-a profile-b -o both          databases and runs, side by side")]
+  falloff merge profile-a profile-b -o both          databases and runs, side by side
+  falloff merge cycles misses --metrics -o both      metrics that two runs of one program measured")]
 pub struct MergeArgs {
     /// Directory of a run, or directories of databases or of parts
     #[arg(value_name = "DIR", required = true)]
@@ -227,6 +249,8 @@ pub struct MergeArgs {
     /// Merge only this part of the run's processes: I/N with I from 1 to N, or auto for that of this rank
     #[arg(long, value_name = "I/N", value_parser = merge::part)]
     pub shard: Option<merge::Part>,
+    #[command(flatten)]
+    pub metrics: MergeMetricsArgs,
     /// Directory of the database; with --shard, of the parts
     #[arg(short = 'o', value_name = "DIR")]
     pub output: PathBuf,

@@ -1,5 +1,7 @@
 //! The `falloff` command: shows where a parallel program's speed-up falls off.
 
+mod algebra;
+mod algebra_args;
 mod args;
 mod demo;
 mod doctor;
@@ -24,6 +26,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
 use clap::Parser;
+use falloff_postprocess::algebra as operations;
 use falloff_workflow::exit;
 
 use args::{Cli, Verb};
@@ -60,6 +63,15 @@ fn dispatch(output: &Output) -> Result<i32, Failure> {
         Verb::Score(args) => score::score(&args, output),
         Verb::Export(args) => export::export(&args, output),
         Verb::Merge(args) => merge::merge(&args, output),
+        Verb::Diff(args) => algebra::diff(&args, output),
+        Verb::Mean(args) => algebra::combine(&args, operations::mean, output),
+        Verb::Sum(args) => algebra::combine(&args, operations::sum, output),
+        Verb::Min(args) => algebra::combine(&args, operations::min, output),
+        Verb::Max(args) => algebra::combine(&args, operations::max, output),
+        Verb::Scale(args) => algebra::scale(&args, output),
+        Verb::Filter(args) => algebra::filter(&args, output),
+        Verb::Cut(args) => algebra::cut(&args, output),
+        Verb::Collapse(args) => algebra::collapse(&args, output),
         Verb::Doctor(args) => doctor::doctor(&args, output),
         Verb::Demo(args) => demo::demo(&args, output),
         Verb::DemoWorker(args) => demo::worker(&args, output),

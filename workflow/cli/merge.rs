@@ -7,6 +7,7 @@ use falloff_postprocess::{Database, Shard, merge_into, open_lazily, views};
 use falloff_profiler::rank_of_many;
 use falloff_workflow::exit;
 
+use crate::algebra;
 use crate::args::MergeArgs;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -52,6 +53,9 @@ impl Part {
 
 /// Merges and says what became of it.
 pub fn merge(args: &MergeArgs, output: &Output) -> Result<i32, Failure> {
+    if args.metrics.metrics {
+        return algebra::merge(args, output);
+    }
     let options = args.debug.options();
     let inputs = args.dirs.iter().map(|dir| databases(dir)).collect::<Result<Vec<_>, Failure>>()?.concat();
     let database = match (&*args.dirs, args.shard) {

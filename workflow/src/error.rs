@@ -159,7 +159,11 @@ impl Error {
 fn postprocess_code(error: &falloff_postprocess::Error) -> i32 {
     use falloff_postprocess::Error;
     match error {
-        Error::Directory { .. } | Error::DatabaseWrite { .. } => exit::USAGE,
+        Error::Directory { .. }
+        | Error::DatabaseWrite { .. }
+        | Error::MetricOverlap { .. }
+        | Error::NoMetric { .. }
+        | Error::NothingLeft { .. } => exit::USAGE,
         _ => exit::INCOMPLETE,
     }
 }

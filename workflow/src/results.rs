@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use falloff_postprocess::{OpenOptions, open};
+use falloff_postprocess::{ClockGroups, OpenOptions, open};
 use falloff_profiler::{MEASUREMENTS, RUN_FILE};
 
 use crate::journal::{Entry, Journal, State};
 use crate::plan::{Plan, RunKey};
-use crate::scoring::{ClockGroups, Question, Run, Scaling, Score};
+use crate::scoring::{Question, Run, Scaling, Score};
 use crate::{Error, Result};
 
 /// What was planned and what of it is there.

@@ -24,7 +24,10 @@ fn refusal(args: &[&str], dir: &Path) -> String {
 #[test]
 fn help_reads_well() {
     let dir = tempfile::tempdir().unwrap();
-    for verb in ["", "run", "sweep", "view", "score", "export", "doctor", "demo"] {
+    for verb in [
+        "", "run", "sweep", "view", "score", "export", "diff", "mean", "scale", "filter", "cut", "collapse",
+        "doctor", "demo",
+    ] {
         let args: Vec<&str> = [verb, "--help"].into_iter().filter(|a| !a.is_empty()).collect();
         let output = falloff(&args, dir.path());
         assert!(output.status.success() && output.stderr.is_empty());

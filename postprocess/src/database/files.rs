@@ -50,7 +50,7 @@ impl Database {
             locations,
             modules,
             warnings: manifest.warnings.clone(),
-            provenance: manifest.provenance.clone(),
+            provenance: manifest.provenance(),
         };
         if first {
             let bounds = Stored::of(dir, &head).bounds;

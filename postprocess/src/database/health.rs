@@ -83,6 +83,44 @@ impl Health {
         health
     }
 
+    /// Of several measurements: the sum of all counts.
+    pub(crate) fn together(all: &[Health]) -> Health {
+        let mut together = Health::default();
+        let sum = |a: Option<u64>, b: Option<u64>| a.map_or(b, |a| Some(a.saturating_add(b.unwrap_or(0))));
+        for one in all {
+            let counts = [
+                (&mut together.samples, one.samples),
+                (&mut together.wait_samples, one.wait_samples),
+                (&mut together.dropped, one.dropped),
+                (&mut together.partial, one.partial),
+                (&mut together.truncated, one.truncated),
+                (&mut together.processes, one.processes),
+                (&mut together.killed, one.killed),
+                (&mut together.cpu_used_ns, one.cpu_used_ns),
+                (&mut together.handler_ns, one.handler_ns),
+            ];
+            for (sum, n) in counts {
+                *sum = sum.saturating_add(n);
+            }
+            together.dropped_by_kind.add(one.dropped_by_kind);
+            together.partial_by_reason.add(one.partial_by_reason);
+            together.ranks_present = together.ranks_present.max(one.ranks_present);
+            together.ranks_expected = together.ranks_expected.max(one.ranks_expected);
+            together.missing_ranks.extend(&one.missing_ranks);
+            together.cpu_booked_ns = sum(together.cpu_booked_ns, one.cpu_booked_ns);
+            together.cpu_unsampled_ns = sum(together.cpu_unsampled_ns, one.cpu_unsampled_ns);
+            together.asked_rates_hz.extend(&one.asked_rates_hz);
+            together.clocks.extend(&one.clocks);
+        }
+        together.missing_ranks.sort_unstable();
+        together.missing_ranks.dedup();
+        together.asked_rates_hz.sort_unstable();
+        together.asked_rates_hz.dedup();
+        together.clocks.sort_unstable();
+        together.clocks.dedup();
+        together
+    }
+
     fn count(&mut self, locations: &[Location]) {
         let mut ranks = BTreeSet::new();
         let mut last: Option<&Location> = None;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::health::Health;
 use super::location::{Location, ProcessState, mark_exec};
 use super::manifest::{Provenance, Shard};
 use super::metric::{Metric, Value};
@@ -225,7 +226,7 @@ fn is_one_run(databases: &[&Database]) -> bool {
 }
 
 /// What all have in common, and all sources.
-fn united_provenance(databases: &[&Database]) -> Provenance {
+pub(crate) fn united_provenance(databases: &[&Database]) -> Provenance {
     let all: Vec<&Provenance> = databases.iter().map(|d| d.provenance()).collect();
     let mut united = all.first().map_or_else(Provenance::default, |first| (*first).clone());
     for other in &all {
@@ -247,6 +248,10 @@ fn united_provenance(databases: &[&Database]) -> Provenance {
     united.shards = united_shards(&all, is_one_run(databases));
     united.debug_paths = sorted(all.iter().flat_map(|p| p.debug_paths.clone()));
     united.path_maps = sorted(all.iter().flat_map(|p| p.path_maps.clone()));
+    if databases.iter().any(|d| d.provenance().inputs_health.is_some()) {
+        let healths: Vec<Health> = databases.iter().map(|d| d.health()).collect();
+        united.inputs_health = Some(Health::together(&healths));
+    }
     united.history = sorted(all.iter().flat_map(|p| p.history.clone()));
     united
 }

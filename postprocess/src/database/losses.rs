@@ -18,7 +18,7 @@ impl Drops {
         self.room.saturating_add(self.unready)
     }
 
-    pub(super) fn add(&mut self, other: Drops) {
+    pub(crate) fn add(&mut self, other: Drops) {
         self.room = self.room.saturating_add(other.room);
         self.unready = self.unready.saturating_add(other.unready);
     }
@@ -62,7 +62,7 @@ impl Partials {
         self.by_reason().iter().fold(0, |sum, (_, n)| sum.saturating_add(*n))
     }
 
-    pub(super) fn add(&mut self, other: Partials) {
+    pub(crate) fn add(&mut self, other: Partials) {
         let sums = [
             (&mut self.no_module, other.no_module),
             (&mut self.no_cfi, other.no_cfi),

@@ -1,12 +1,14 @@
 //! The manifest: what the tables belong to and how they were made.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::health::Health;
 use super::location::Location;
+use super::matched::InputCost;
 use super::model::Database;
 use crate::load::Warnings;
 
@@ -44,9 +46,19 @@ pub struct Provenance {
     pub run: Json,
     /// Operations that made this database out of others, oldest first.
     pub history: Vec<Operation>,
+    /// State of the measurements of these others, which locations and values do not tell any more.
+    #[serde(skip)]
+    pub inputs_health: Option<Health>,
 }
 
 impl Provenance {
+    /// Of a difference, also of a part of one, the database that was subtracted.
+    pub fn subtracted(&self) -> Option<&Input> {
+        let part = |o: &&Operation| ["filter", "cut", "collapse"].contains(&o.operator.as_str());
+        let operation = self.history.iter().rev().find(|o| !part(o))?;
+        operation.inputs.get(1).filter(|_| operation.operator == "diff")
+    }
+
     /// Takes from the first process what no launcher has written.
     pub(crate) fn fill(&mut self, locations: &[Location]) {
         let Some(first) = locations.iter().min_by_key(|l| l.start_ns) else { return };
@@ -94,6 +106,23 @@ pub struct Operation {
     pub inputs: Vec<Input>,
 }
 
+/// The operator, the names of the inputs and the arguments, for reports.
+///
+/// ```
+/// use falloff_postprocess::{Input, Operation};
+/// let input = |name: &str| Input { name: name.into(), ..Input::default() };
+/// let inputs = vec![input("after"), input("before")];
+/// let operation = Operation { operator: "diff".into(), arguments: vec!["locations paired".into()], inputs };
+/// assert_eq!(operation.to_string(), "diff of after and before (locations paired)");
+/// ```
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.inputs.iter().map(|i| i.name.as_str()).collect();
+        write!(f, "{} of {}", self.operator, names.join(" and "))?;
+        if self.arguments.is_empty() { Ok(()) } else { write!(f, " ({})", self.arguments.join(", ")) }
+    }
+}
+
 /// A database that another was made of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(default)]
@@ -102,6 +131,15 @@ pub struct Input {
     pub run_id: String,
     /// How it was called, as a rule its directory.
     pub name: String,
+    /// What it has of each metric and how much of that was matched, if it was put beside others.
+    pub costs: Vec<InputCost>,
+}
+
+impl Input {
+    /// What it has of a metric.
+    pub fn cost(&self, metric: &str) -> Option<&InputCost> {
+        self.costs.iter().find(|c| c.metric == metric)
+    }
 }
 
 /// A measurement file as it was when merged.
@@ -126,6 +164,14 @@ pub(crate) struct Manifest {
     pub health: Health,
     /// Rows of each table.
     pub tables: BTreeMap<String, u64>,
+}
+
+impl Manifest {
+    /// Where the database came from.
+    pub fn provenance(&self) -> Provenance {
+        let inputs_health = (!self.provenance.history.is_empty()).then(|| self.health.clone());
+        Provenance { inputs_health, ..self.provenance.clone() }
+    }
 }
 
 /// The manifest of a database whose tables have these numbers of rows.

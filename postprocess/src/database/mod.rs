@@ -3,6 +3,7 @@
 //! `docs/database.md` describes the tables.
 
 mod clock;
+mod clock_groups;
 mod column;
 mod files;
 #[cfg(test)]
@@ -13,6 +14,7 @@ mod left_out;
 mod location;
 mod losses;
 mod manifest;
+mod matched;
 mod metric;
 mod model;
 mod module;
@@ -30,16 +32,19 @@ mod values;
 mod without_loops;
 
 pub use clock::{Clocks, CpuClock, WaitClock};
+pub use clock_groups::ClockGroups;
 pub(crate) use files::read_manifest;
 pub use health::Health;
+pub(crate) use join::united_provenance;
 pub use location::{Location, ProcessState};
 pub(crate) use location::{counted, mark_exec};
 pub use losses::{Drops, Partials};
 pub(crate) use manifest::MANIFEST_FILE;
 pub use manifest::{Input, Operation, Provenance, Shard, SourceFile};
+pub use matched::{InputCost, Level};
 pub use metric::{Metric, Unit, Value};
 pub use model::Database;
-pub(crate) use model::{Head, Parts};
+pub(crate) use model::{Head, Parts, SAMPLES};
 pub use module::{ModuleInfo, SymbolSource};
 pub use rational::{common_divisor, gcd, reduce};
 pub(crate) use save::{Unfinished, check_place};

@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::load::Warnings;
 
 /// Metric that counts samples.
-const SAMPLES: &str = "samples";
+pub(crate) const SAMPLES: &str = "samples";
 
 /// A merged run: one tree, the locations, and exact sparse values.
 #[derive(Clone, Debug, PartialEq)]
@@ -136,9 +136,12 @@ impl Database {
         &self.head.provenance
     }
 
-    /// How complete the measurement is, whatever of it was left out.
+    /// How complete the measurement is, whatever of it was left out; of a database that was made of others, how complete
+    /// theirs are together.
     pub fn health(&self) -> Health {
-        self.left_out.as_ref().map_or_else(|| Health::of(self), |left_out| left_out.health.clone())
+        let inputs = self.provenance().inputs_health.as_ref();
+        let known = self.left_out.as_ref().map(|left_out| &left_out.health).or(inputs);
+        known.cloned().unwrap_or_else(|| Health::of(self))
     }
 
     /// The metric that is shown if none is asked for: `time` if it is there, else `cpu`, else the first that is not the

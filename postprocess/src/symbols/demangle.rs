@@ -137,6 +137,13 @@ fn split_clone_suffix(name: &str, language: Language) -> (&str, &str) {
     (base, region)
 }
 
+/// A function's shown name without what a compiler adds to copies and parts of it, and whether it is the body of an OpenMP
+/// region of the function: regions are numbered in their order, which may change from build to build.
+pub(crate) fn base_name(name: &str) -> (&str, bool) {
+    let (base, region) = split_clone_suffix(name, Language::Other);
+    (base, !region.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

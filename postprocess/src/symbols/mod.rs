@@ -21,5 +21,6 @@ mod resolved;
 mod source;
 mod vdso;
 
+pub(crate) use demangle::base_name;
 pub(crate) use resolve::resolve_module;
 pub(crate) use resolved::{ModuleSymbols, Resolved};

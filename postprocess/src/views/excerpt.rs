@@ -7,7 +7,7 @@ use super::narrow::{Narrow, Narrowed};
 use super::query::{Query, QueryError, known, known_locations, metric};
 use super::view::{View, ViewKind, build};
 use crate::cct::Tree;
-use crate::database::{Database, Location, Metric};
+use crate::database::{Database, InputCost, Location, Metric};
 
 /// What a [`Query`] leaves of a database: a tree, and a column of exclusive values for each metric.
 #[derive(Clone, Debug)]
@@ -22,6 +22,8 @@ pub struct Excerpt<'a> {
     shown: usize,
     derived: Vec<DerivedColumn>,
     columns: Vec<Vec<f64>>,
+    /// What percentages are of, for each column.
+    bases: Vec<f64>,
     steps: Vec<Step>,
     left_out: f64,
 }
@@ -72,6 +74,7 @@ impl<'a> Excerpt<'a> {
             metrics,
             shown,
             derived,
+            bases: Vec::new(),
             steps: Vec::new(),
         };
         let whole = match query.locations[..] {
@@ -86,6 +89,8 @@ impl<'a> Excerpt<'a> {
             excerpt.narrow(narrow);
             excerpt.steps.push(excerpt.step(narrow.option(), narrow.to_string(), whole));
         }
+        excerpt.bases =
+            excerpt.metrics.iter().zip(&excerpt.columns).map(|(m, c)| base(database, m, c)).collect();
         Ok(excerpt)
     }
 
@@ -106,6 +111,11 @@ impl<'a> Excerpt<'a> {
             None => places,
         });
         self.tree = Cow::Owned(tree);
+    }
+
+    /// What percentages of a metric are of: all that is shown, or of a difference the total of what was subtracted.
+    pub fn base(&self, metric: usize) -> f64 {
+        self.bases[metric]
     }
 
     /// The database.
@@ -189,6 +199,11 @@ fn derived<'a>(
         columns.extend(derived.over(metrics));
     }
     Ok(columns)
+}
+
+fn base(database: &Database, metric: &Metric, column: &[f64]) -> f64 {
+    let subtracted = database.provenance().subtracted().and_then(|input| input.cost(&metric.name));
+    subtracted.map_or_else(|| column.iter().sum(), InputCost::total_in_unit)
 }
 
 /// A column with every value at its new place.

@@ -12,7 +12,7 @@ use super::excerpt::Excerpt;
 use super::sheet::{Cell, Sheet};
 use super::shown::{HOT_SHARE, Shown};
 use super::view::{Row, ViewKind};
-use crate::database::Health;
+use crate::database::{Health, Operation};
 
 /// Rows deeper than this have no `path`: it would make the document grow with the square of the depth.
 const PATH_LEVELS: u32 = 512;
@@ -73,6 +73,8 @@ pub(super) struct Head<'a> {
     #[serde(flatten)]
     left_out: BTreeMap<String, Option<Number>>,
     filters: Vec<FilterObject<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    history: &'a [Operation],
     warnings: &'a [String],
 }
 
@@ -127,6 +129,7 @@ impl<'a> Head<'a> {
                 number(excerpt.left_out()),
             )]),
             filters: filters.collect(),
+            history: &database.provenance().history,
             warnings: database.warnings(),
         }
     }
@@ -227,7 +230,7 @@ fn group_value(sheet: &Sheet, row: &Row, column: &Column) -> Option<Number> {
 }
 
 /// Whole numbers without a fraction.
-pub(super) fn number(value: f64) -> Option<Number> {
+pub(crate) fn number(value: f64) -> Option<Number> {
     let whole = value.fract() == 0.0 && value.abs() < 9.0e15;
     if whole { Some(Number::from(value as i64)) } else { Number::from_f64(value) }
 }

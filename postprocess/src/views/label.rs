@@ -27,7 +27,7 @@ pub(super) fn label(kind: ViewKind, row: &Row, width: usize) -> String {
 }
 
 /// At most `width` characters, the last of them a sign that there were more; control characters become blanks.
-pub(super) fn cut(text: &str, width: usize) -> String {
+pub(crate) fn cut(text: &str, width: usize) -> String {
     let mut characters = text.chars().map(|c| if c.is_control() { ' ' } else { c });
     let mut kept: String = characters.by_ref().take(width).collect();
     if characters.next().is_some() {

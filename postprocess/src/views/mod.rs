@@ -41,6 +41,7 @@ pub use derived::{Derived, DerivedColumn, DerivedError};
 pub use excerpt::{Excerpt, Step};
 pub use formula::{Formula, FormulaError};
 pub use health::{LEFT_OUT, health_lines, left_out_line};
+pub(crate) use label::cut;
 pub use narrow::Narrow;
 pub use pattern::{Pattern, PatternError};
 pub use query::{Query, QueryError, metric};

@@ -85,8 +85,8 @@ impl<'a> Sheet<'a> {
 
     /// A value of a metric in percent of the whole.
     pub(super) fn percent(&self, metric: usize, value: f64) -> f64 {
-        let total = self.total(metric);
-        if total == 0.0 { 0.0 } else { 100.0 * value / total }
+        let base = self.excerpt.base(metric);
+        if base == 0.0 { 0.0 } else { 100.0 * value / base }
     }
 
     pub(super) fn cell(&self, row: &Row, column: &Column) -> Cell<'_> {

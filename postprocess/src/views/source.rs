@@ -69,10 +69,10 @@ impl<'a> Source<'a> {
         self.excerpt.columns()[metric].iter().sum()
     }
 
-    /// A value of a metric in percent of [`Source::total`].
+    /// A value of a metric in percent of [`Excerpt::base`].
     pub(super) fn percent(&self, metric: usize, value: f64) -> f64 {
-        let total = self.total(metric);
-        if total == 0.0 { 0.0 } else { 100.0 * value / total }
+        let base = self.excerpt.base(metric);
+        if base == 0.0 { 0.0 } else { 100.0 * value / base }
     }
 }
 

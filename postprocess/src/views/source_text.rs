@@ -90,12 +90,12 @@ fn columns(source: &Source) -> Vec<Column> {
 
 fn title(source: &Source) -> String {
     let metric = source.excerpt.metrics()[0];
-    let (total, own) = (source.total(0), source.own_total(0));
-    let scale = Scale::of(metric.unit, total);
+    let (base, own) = (source.excerpt.base(0), source.own_total(0));
+    let scale = Scale::of(metric.unit, base);
     format!(
         "source file {}, 100 % is {} of {}; {:.1} % is of its own lines",
         source.file(),
-        scale.with_unit(total),
+        scale.with_unit(base),
         metric.name,
         source.percent(0, own)
     )

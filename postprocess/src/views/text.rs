@@ -31,6 +31,9 @@ pub fn header(excerpt: &Excerpt) -> String {
     if !command.is_empty() {
         text += &format!("{}\n", cut(&command, 200));
     }
+    for operation in &database.provenance().history {
+        text += &format!("{operation}\n");
+    }
     let health = health_lines(&database.health(), database.locations().len());
     for line in health.into_iter().chain(left_out_line(excerpt.metrics()[0], excerpt.left_out())) {
         text += &format!("{line}\n");
@@ -74,7 +77,7 @@ pub fn table(shown: &Shown) -> Result<String, QueryError> {
 }
 
 fn scale(sheet: &Sheet, metric: usize) -> Scale {
-    Scale::of(sheet.excerpt.metrics()[metric].unit, sheet.total(metric))
+    Scale::of(sheet.excerpt.metrics()[metric].unit, sheet.excerpt.base(metric))
 }
 
 /// Why there is nothing to show, if there is nothing.
@@ -87,6 +90,9 @@ fn nothing(sheet: &Sheet) -> Option<String> {
     }
     let any = |row: &Row| row.inclusive[..excerpt.metrics().len()].iter().any(|v| *v != 0.0);
     if !sheet.view.rows.iter().any(any) {
+        if let Some(input) = excerpt.database().provenance().subtracted() {
+            return Some(format!("no difference: {names} is the same in {} at every context\n", input.name));
+        }
         return Some(format!("no samples: nothing was charged to {names}\n"));
     }
     let of_no_path = [Pseudo::Unsampled.name(), Pseudo::Unwatched.name()];
@@ -151,7 +157,7 @@ struct Table<'a> {
 
 impl<'a> Table<'a> {
     fn title(&self) -> String {
-        let total = |metric: usize| self.scales[metric].with_unit(self.sheet.total(metric));
+        let total = |metric: usize| self.scales[metric].with_unit(self.sheet.excerpt.base(metric));
         let names: Vec<&str> = self.sheet.excerpt.metrics().iter().map(|m| m.name.as_str()).collect();
         let further: Vec<String> =
             (1..names.len()).map(|metric| format!("; {} {}", names[metric], total(metric))).collect();
@@ -167,12 +173,23 @@ impl<'a> Table<'a> {
         });
         let kind = self.sheet.view.kind.word();
         format!(
-            "{kind} view of {}, 100 % is {}{}{}",
+            "{kind} view of {}, 100 % is {}{}{}{}",
             names[0],
             total(0),
+            self.change(),
             further.concat(),
             spread.unwrap_or_default()
         )
+    }
+
+    /// What a difference is, beside what percentages are of.
+    fn change(&self) -> String {
+        let Some(input) = self.sheet.excerpt.database().provenance().subtracted() else {
+            return String::new();
+        };
+        let change = self.sheet.total(0);
+        let sign = if change > 0.0 { "+" } else { "" };
+        format!(" of {}, the difference is {sign}{}", input.name, self.scales[0].with_unit(change))
     }
 
     fn headings(&self) -> String {

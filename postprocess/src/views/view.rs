@@ -190,7 +190,7 @@ impl View {
     /// The rows that one meets going down from the root, each time to the child with the largest inclusive value
     /// of the column, while that is at least `share` of the row above and more than nothing.
     pub fn hot_path(&self, column: usize, share: f64) -> Vec<u32> {
-        let value = |row: u32| self.rows[row as usize].inclusive.get(column).copied().unwrap_or(0.0);
+        let value = |row: u32| self.rows[row as usize].inclusive.get(column).map_or(0.0, |v| v.abs());
         let mut path = Vec::new();
         let mut here = 0;
         while let Some(next) = self.largest_child(here, value)

@@ -4,7 +4,6 @@
 //! tree, [`ScoredView`] compares two scales in one of the views, [`ScaleSummary`] compares whole runs, and
 //! [`Score`] is all of it: what a report shows.
 
-mod clocks;
 mod columns;
 mod compared;
 mod divergence;
@@ -18,7 +17,6 @@ mod rows;
 mod scales;
 mod score;
 
-pub use clocks::ClockGroups;
 pub(crate) use columns::SECONDS_PER_NS;
 pub use columns::{Columns, Run, ScaleColumns};
 pub use compared::{Compared, ComparedRun};

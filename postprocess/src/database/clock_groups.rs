@@ -1,14 +1,13 @@
-//! Whether the runs of a sweep were measured alike: costs by different clocks are not compared.
+//! Whether runs were measured alike: costs by different clocks are not compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use falloff_postprocess::{Clocks, CpuClock, WaitClock};
+use super::clock::{Clocks, CpuClock, WaitClock};
 
 /// Runs by the clocks that their threads used.
 ///
 /// ```
-/// use falloff_postprocess::{Clocks, CpuClock, WaitClock};
-/// use falloff_workflow::scoring::ClockGroups;
+/// use falloff_postprocess::{ClockGroups, Clocks, CpuClock, WaitClock};
 /// let by = |waits| [Clocks { cpu: CpuClock::Timer, waits }].into();
 /// let mut groups = ClockGroups::for_metric("time");
 /// groups.add("n0001-r1", by(WaitClock::Switches));
