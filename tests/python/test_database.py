@@ -1,6 +1,7 @@
 """The database read by other people's tools: pandas with pyarrow, as it is."""
 
 import json
+import math
 import os
 import pathlib
 import subprocess
@@ -88,9 +89,27 @@ def test_summaries_are_sums_of_the_values(run):
     assert (grouped.max() == summary["exclusive_max"].reindex(grouped.max().index)).all()
     squares = {key: sum(int(v) ** 2 for v in rows) for key, rows in grouped}
     # Column by column: a row of mixed columns would be turned into floats.
-    words = zip(summary.index, summary["square_sum_high"], summary["square_sum_low"])
+    words = zip(summary.index, summary["exclusive_square_sum_high"], summary["exclusive_square_sum_low"])
     stored = {key: (int(high) << 64) + int(low) for key, high, low in words if key in squares}
     assert squares == stored
+
+
+def test_inclusive_statistics_are_those_of_the_subtrees(run):
+    contexts, values = run.tables["contexts"], run.tables["values"]
+    locations = len(run.tables["locations"])
+    metric = run.tables["metrics"].set_index("name")["metric"]["cpu"]
+    # By context and location; callers stand before those that they call.
+    wide = values[values["metric"] == metric].pivot(index="context", columns="location", values="exclusive")
+    wide = wide.reindex(index=contexts["context"], columns=range(locations)).fillna(0).astype("int64")
+    sums = wide.to_numpy(copy=True)
+    for context, parent in list(zip(contexts["context"], contexts["parent"]))[:0:-1]:
+        sums[parent] += sums[context]
+    summary = run.tables["summary"].query("metric == @metric").set_index("context")
+    for context, row in zip(summary.index, summary.itertuples()):
+        column = sorted(int(value) for value in sums[context])
+        found = (row.inclusive_sum, row.inclusive_min, row.inclusive_p50, row.inclusive_max)
+        assert found == (sum(column), column[0], column[math.ceil(locations / 2) - 1], column[-1])
+        assert row.inclusive_participants == sum(value != 0 for value in column)
 
 
 def test_samples_agree_with_the_health(run):

@@ -162,7 +162,7 @@ pub(super) fn table_path(dir: &Path, name: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::synthetic::database;
+    use crate::synthetic::{database, database_with_helper, time_database};
 
     #[test]
     fn a_database_comes_back_as_it_was() {
@@ -175,6 +175,50 @@ mod tests {
         assert_eq!(Database::open(&path).unwrap(), database);
         let names: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
         assert_eq!(names, ["db"]);
+    }
+
+    #[test]
+    fn a_database_that_is_opened_lazily_is_the_same() {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, database) in
+            [("a", database()), ("b", database_with_helper(false)), ("c", time_database())]
+        {
+            let path = dir.path().join(name);
+            database.write(&path).unwrap();
+            let lazy = || Database::open_lazily(&path).unwrap();
+            for (stored, made) in
+                [(lazy(), database.clone()), (lazy().without_helpers(), database.without_helpers())]
+            {
+                assert_eq!(stored.summaries().unwrap(), made.summaries().unwrap());
+                for metric in made.metrics() {
+                    assert_eq!(stored.exclusive_totals(&metric.name), made.exclusive_totals(&metric.name));
+                    let left_out = |d: &Database| d.left_out(&metric.name, |_| true);
+                    assert_eq!(left_out(&stored), left_out(&made));
+                }
+                assert_eq!(stored, made);
+                let one = |d: &Database| d.left_out("cpu", |l| l.rank == Some(1));
+                assert_eq!(one(&stored), one(&made));
+            }
+        }
+    }
+
+    #[test]
+    fn values_that_do_not_fit_are_found_when_they_are_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let (a, b) = (dir.path().join("a"), dir.path().join("b"));
+        let good = database();
+        good.write(&a).unwrap();
+        // As many values, one of them another.
+        let mut values = good.values().to_vec();
+        values[3].exclusive += 1;
+        Database::in_memory(good.head.clone(), values).write(&b).unwrap();
+        fs::copy(b.join("values.parquet"), a.join("values.parquet")).unwrap();
+        let lazy = Database::open_lazily(&a).unwrap();
+        assert_eq!(lazy.exclusive_totals("cpu"), good.exclusive_totals("cpu"));
+        let error = lazy.load().unwrap_err();
+        assert!(error.to_string().contains("values.parquet: its sums are not those"), "{error}");
+        fs::write(a.join("values.parquet"), b"PAR1").unwrap();
+        assert!(Database::open_lazily(&a).unwrap_err().to_string().contains("values.parquet"));
     }
 
     #[test]
@@ -219,7 +263,7 @@ mod tests {
         let path = dir.path().join("db");
         database().write(&path).unwrap();
         let mut random = 7u64;
-        for name in ["contexts", "values", "locations"] {
+        for name in ["contexts", "values", "locations", "metrics", "summary"] {
             let file = path.join(format!("{name}.parquet"));
             let good = fs::read(&file).unwrap();
             for _ in 0..200 {
@@ -233,7 +277,7 @@ mod tests {
                 }
                 fs::write(&file, bytes).unwrap();
                 // Right or wrong, but never a panic.
-                let _ = Database::open(&path);
+                let _ = Database::open(&path).and_then(|database| database.summaries());
             }
             fs::write(&file, good).unwrap();
         }

@@ -34,3 +34,14 @@ fn version_1_is_read_as_it_was() {
     database.write(&dir.path().join("now")).unwrap();
     assert_eq!(Database::open(&dir.path().join("now")).unwrap(), database);
 }
+
+#[test]
+fn version_2_says_the_same_and_has_statistics() {
+    let (first, second) = (golden("v1"), golden("v2"));
+    assert_eq!(content(&first), content(&second));
+    assert_eq!(first.values(), second.values());
+    // Version 1 had none: they are made.
+    assert_eq!(first.summaries().unwrap(), second.summaries().unwrap());
+    let lines: Vec<String> = second.summaries().unwrap().iter().map(|s| format!("{s:?}\n")).collect();
+    insta::assert_snapshot!("golden_v2", lines.concat());
+}

@@ -244,7 +244,7 @@ pub(crate) fn united_provenance(databases: &[&Database]) -> Provenance {
     united.sources = sorted(all.iter().flat_map(|p| p.sources.clone()));
     // The same measurement files count once.
     united.files =
-        sorted(all.iter().map(|p| (&p.run_id, &p.sources, p.files))).iter().map(|(.., files)| files).sum();
+        sorted(all.iter().map(|p| (&p.run_id, &p.shards, &p.sources, p.files))).iter().map(|(.., files)| files).sum();
     united.shards = united_shards(&all, is_one_run(databases));
     united.debug_paths = sorted(all.iter().flat_map(|p| p.debug_paths.clone()));
     united.path_maps = sorted(all.iter().flat_map(|p| p.path_maps.clone()));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::files::{read_manifest, table_path};
@@ -36,8 +36,7 @@ impl Unfinished {
         if !may_replace(place) {
             return Err(failed("the directory exists and is not a database".into()));
         }
-        let dir = beside(place, "unfinished");
-        fs::create_dir_all(&dir).map_err(|e| failed(e.to_string()))?;
+        let dir = free_beside(place).map_err(|e| failed(e.to_string()))?;
         Ok(Unfinished { place: place.to_owned(), dir })
     }
 
@@ -176,10 +175,20 @@ fn write_summaries(path: &Path, summaries: &[Summary]) -> Result<(), String> {
     written().map_err(|e: parquet::errors::ParquetError| e.to_string())
 }
 
-/// A name in the same directory, so that a rename is atomic.
-fn beside(dir: &Path, what: &str) -> PathBuf {
-    let name = dir.file_name().unwrap_or_default().to_string_lossy();
-    dir.with_file_name(format!(".{name}.{what}-{}", std::process::id()))
+/// A new directory beside a place, so that a rename is atomic. Processes of other hosts may have the same number.
+fn free_beside(place: &Path) -> io::Result<PathBuf> {
+    if let Some(parent) = place.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    let name = place.file_name().unwrap_or_default().to_string_lossy();
+    let mut tried = 0u32;
+    loop {
+        let dir = place.with_file_name(format!(".{name}.unfinished-{}-{tried}", std::process::id()));
+        match fs::create_dir(&dir) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => tried += 1,
+            created => return created.map(|()| dir),
+        }
+    }
 }
 
 /// Whether the place is free, empty or holds a database.
@@ -191,7 +200,7 @@ fn may_replace(dir: &Path) -> bool {
 }
 
 fn replace(dir: &Path, unfinished: &Path) -> Result<(), String> {
-    let old = beside(dir, "old");
+    let old = unfinished.with_extension("old");
     let had_old = dir.exists();
     if had_old {
         fs::rename(dir, &old).map_err(|e| e.to_string())?;

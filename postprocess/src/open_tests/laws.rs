@@ -6,9 +6,10 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::{open_default, process, timed_process};
-use crate::database::Database;
+use crate::database::{Database, Shard};
+use crate::load::find;
 use crate::measurements::Measurements;
-use crate::open::OpenOptions;
+use crate::open::{OpenOptions, merge_into};
 use crate::synthetic::Synthetic;
 
 /// Names of the files in a directory with their bytes.
@@ -90,6 +91,45 @@ proptest! {
         prop_assert_eq!(&backwards, &joined);
         let nested = parts[1..].iter().fold(parts[0].clone(), |sum, part| Database::join(&[part, &sum]).unwrap());
         prop_assert_eq!(&nested, &joined);
+    }
+
+    #[test]
+    fn parts_of_a_run_join_to_the_same_bytes(
+        processes in prop::collection::vec((any::<bool>(), arbitrary_timed_process()), 1..6),
+        copies in 0usize..3,
+        parts in 1u32..5,
+        turn in 0usize..5,
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let run = dir.path().join("run");
+        for (pid, (waits, paths)) in (1..).zip(&processes) {
+            timed_process(pid, *waits, paths).write(&run);
+        }
+        let files = find(&run).unwrap();
+        for file in files.iter().take(copies) {
+            fs::copy(file, file.with_extension("copy.falloff")).unwrap();
+        }
+        fs::write(run.join("broken.falloff"), b"x").unwrap();
+        let place = |name: &str| dir.path().join(name);
+        let options = OpenOptions::default();
+        let whole = merge_into(&run, &options, None, &place("whole")).unwrap();
+        let mut merged: Vec<Database> = (1..=parts)
+            .map(|index| {
+                let shard = Shard { index, of: parts };
+                merge_into(&run, &options, Some(shard), &place(&index.to_string())).unwrap()
+            })
+            .collect();
+        let turn = turn % merged.len();
+        merged.rotate_left(turn);
+        let joined = Database::join_into(&merged.iter().collect::<Vec<_>>(), &place("joined")).unwrap();
+        prop_assert_eq!(contents(&place("whole")), contents(&place("joined")));
+        prop_assert_eq!(&joined, &whole);
+        // In memory, and one after the other.
+        let (first, rest) = merged.split_first().unwrap();
+        let nested = rest.iter().fold(first.clone(), |sum, part| Database::join(&[part, &sum]).unwrap());
+        prop_assert_eq!(&nested, &whole);
+        // What is there already adds nothing.
+        prop_assert_eq!(Database::join(&[&whole, &merged[0]]).unwrap().values(), whole.values());
     }
 
     #[test]
