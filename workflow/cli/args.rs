@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use falloff_postprocess::views::ViewKind;
 use falloff_postprocess::{Database, OpenOptions};
 use falloff_profiler::event::rate_hz;
+use falloff_workflow::gate::Limits;
 
 use crate::algebra_args::{
     CollapseArgs, CombineArgs, CutArgs, DiffArgs, FilterArgs, MergeMetricsArgs, ScaleArgs,
@@ -49,6 +50,8 @@ pub enum Verb {
     View(ViewArgs),
     /// Score a sweep: excess work of every call path
     Score(ScoreArgs),
+    /// Compare two sweeps: whether the new one is slower, and whether that can be told
+    Check(CheckArgs),
     /// Write the profile of a run in the format of another tool
     Export(ExportArgs),
     /// Make one database of a run, of a part of it, or of several databases
@@ -113,7 +116,7 @@ pub struct RunArgs {
 #[command(before_long_help = "EXAMPLES
   falloff sweep -n 1,2,4,8 -o scaling -- ./app input
   falloff sweep -n 1,2,4 --launcher threads -- ./openmp-app
-  falloff sweep -n 1,2,4 --weak -- ./app --cells-per-process 1000000
+  falloff sweep -n 1,2,4 --weak --arg 'size={1:100,2:126,4:159}' -- ./app --size {size}
   falloff sweep -n 2,4 --launcher \"mpirun.mpich -n {#}\" -- ./app --tiles {#}
 
 The same command again goes on where it stopped and repeats what failed.")]
@@ -146,6 +149,27 @@ pub struct SweepArgs {
     /// Longest time for one run, for example 90s, 10m or 2h
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     pub timeout: Option<Duration>,
+    /// A TOML file with options of this command by their long names, n, and program; see docs/sweep.md
+    #[arg(long, value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// A name in braces for the program's arguments, and its value at each count: 'size={1:100,2:126}' or size=100*n
+    #[arg(long = "arg", value_name = "NAME=VALUE")]
+    pub arguments: Vec<String>,
+    /// A variable of the program, with {#} and names in braces
+    #[arg(long = "env", value_name = "NAME=VALUE")]
+    pub environment: Vec<String>,
+    /// A regular expression that the output of a good run matches
+    #[arg(long, value_name = "REGEX")]
+    pub check: Option<String>,
+    /// A shell command that succeeds after a good run; FALLOFF_RUN_DIR, FALLOFF_OUTPUT and FALLOFF_N are set
+    #[arg(long, value_name = "COMMAND")]
+    pub check_command: Option<String>,
+    /// Run every count once before, not to be scored
+    #[arg(long)]
+    pub warm_up: bool,
+    /// How often a run that failed is made again at once
+    #[arg(long, value_name = "K", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=100))]
+    pub retries: u32,
     /// Print the commands and run nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -187,6 +211,40 @@ pub struct ScoreArgs {
     pub threshold: Option<f64>,
     #[command(flatten)]
     pub debug: DebugArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(before_long_help = "EXAMPLES
+  falloff check base new
+  falloff check base new --threshold 5 --format junit > check.xml
+  falloff check base new --limits limits.toml --format markdown
+
+Exit code 0 if nothing grew by the threshold, 1 if something did, 3 if the sweeps are incomplete or not comparable, 5 if
+there is not enough data to tell.")]
+pub struct CheckArgs {
+    /// Directory of the sweep that is compared with
+    pub base: PathBuf,
+    /// Directory of the sweep that is judged
+    pub new: PathBuf,
+    /// What to compare: time, cpu, blocked or preempted; what is scored by default if not given
+    #[arg(long, value_name = "METRIC")]
+    pub metric: Option<String>,
+    /// Growth that is a regression, percent of the whole run
+    #[arg(long, value_name = "PCT", default_value_t = Limits::DEFAULT_PERCENT, value_parser = values::percent)]
+    pub threshold: f64,
+    /// TOML file with thresholds of the run and of functions
+    #[arg(long, value_name = "FILE")]
+    pub limits: Option<PathBuf>,
+    #[arg(long, value_enum, default_value_t = CheckFormat::Text)]
+    pub format: CheckFormat,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum CheckFormat {
+    Text,
+    Json,
+    Junit,
+    Markdown,
 }
 
 #[derive(Debug, Args)]

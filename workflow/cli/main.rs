@@ -3,6 +3,7 @@
 mod algebra;
 mod algebra_args;
 mod args;
+mod check;
 mod demo;
 mod doctor;
 mod export;
@@ -17,6 +18,7 @@ mod run;
 mod score;
 mod source_file;
 mod sweep;
+mod sweep_file;
 mod values;
 mod view;
 mod view_args;
@@ -52,7 +54,8 @@ fn main() -> ExitCode {
 }
 
 fn dispatch(output: &Output) -> Result<i32, Failure> {
-    let cli = match Cli::try_parse() {
+    let words = sweep_file::expanded(std::env::args_os().collect())?;
+    let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => return not_parsed::not_parsed(&error, output),
     };
@@ -61,6 +64,7 @@ fn dispatch(output: &Output) -> Result<i32, Failure> {
         Verb::Sweep(args) => sweep::sweep(&args, output),
         Verb::View(args) => view::view(&args, output),
         Verb::Score(args) => score::score(&args, output),
+        Verb::Check(args) => check::check(&args, output),
         Verb::Export(args) => export::export(&args, output),
         Verb::Merge(args) => merge::merge(&args, output),
         Verb::Diff(args) => algebra::diff(&args, output),

@@ -7,7 +7,7 @@ use falloff_postprocess::OpenOptions;
 use falloff_workflow::backends::Interrupt;
 use falloff_workflow::exit;
 use falloff_workflow::journal::{Entry, State};
-use falloff_workflow::plan::{Plan, RunKey};
+use falloff_workflow::plan::{Manner, Plan, RunKey};
 use falloff_workflow::results::Results;
 use falloff_workflow::scoring::Scaling;
 use falloff_workflow::sweep::{OUTPUT_LOG, Outcome, Progress, Sweep};
@@ -24,6 +24,14 @@ pub fn sweep(args: &SweepArgs, output: &Output) -> Result<i32, Failure> {
     let mut plan = plan.measuring(args.measure.request(args.rate)?)?;
     plan.repetitions = args.repeat;
     plan.timeout_seconds = args.timeout.map(|t| t.as_secs_f64());
+    plan.manner = Manner {
+        arguments: args.arguments.clone(),
+        environment: args.environment.clone(),
+        check: args.check.clone(),
+        check_command: args.check_command.clone(),
+        warm_up: args.warm_up,
+        retries: args.retries,
+    };
     let program = args.program.first().map_or(OsStr::new(""), OsStr::new);
     let dir = args.output.clone().unwrap_or_else(|| next_free("falloff-sweep", program));
     let sweep = Sweep::new(plan, &dir, &own_executable()?)?;
@@ -54,8 +62,9 @@ pub fn carry_out(sweep: &Sweep, dir: &Path, output: &Output) -> Result<Outcome, 
     for line in sweep.notices() {
         output.warn(&format!("falloff: {line}"));
     }
-    let count = plan.runs().len();
+    let count = plan.warm_ups().len() + plan.runs().len();
     let mut done = 0;
+    let mut pace = Pace::default();
     let outcome = sweep.carry_out(&interrupt, |progress| match progress {
         Progress::Ready => {
             output.note(&format!("{count} runs of `{}` into {}", plan.program.join(" "), dir.display()));
@@ -65,8 +74,12 @@ pub fn carry_out(sweep: &Sweep, dir: &Path, output: &Output) -> Result<Outcome, 
             done += 1;
             output.note(&format!("{} kept from before", label(done, count, entry.key)));
         }
+        Progress::Again(entry) => {
+            output.warn(&format!("{} {}; once more", label(done, count, entry.key), ending(entry, dir)));
+        }
         Progress::Ended(entry) => {
-            let line = format!("{} {}", label(done, count, entry.key), ending(entry, dir));
+            let left = pace.left(entry, count - done);
+            let line = format!("{} {}{left}", label(done, count, entry.key), ending(entry, dir));
             match entry.state {
                 State::Completed => output.note(&line),
                 State::Failed => output.warn(&line),
@@ -74,6 +87,28 @@ pub fn carry_out(sweep: &Sweep, dir: &Path, output: &Output) -> Result<Outcome, 
         }
     })?;
     Ok(outcome)
+}
+
+/// How long runs take.
+#[derive(Default)]
+struct Pace {
+    seconds: f64,
+    runs: usize,
+}
+
+impl Pace {
+    /// Notes a run; says how long the others will take.
+    fn left(&mut self, entry: &Entry, runs: usize) -> String {
+        self.seconds += entry.wall_seconds;
+        self.runs += 1;
+        let seconds = self.seconds / self.runs as f64 * runs as f64;
+        match seconds {
+            s if runs == 0 || s < 10.0 => String::new(),
+            s if s < 90.0 => format!(", about {:.0} s left", s),
+            s if s < 5400.0 => format!(", about {:.0} min left", s / 60.0),
+            s => format!(", about {:.1} h left", s / 3600.0),
+        }
+    }
 }
 
 fn label(done: usize, count: usize, key: RunKey) -> String {

@@ -86,6 +86,14 @@ pub enum Error {
         /// Which runs were measured by which clocks.
         groups: String,
     },
+    /// Two sweeps that cannot be held against each other.
+    #[error("failed to compare the two sweeps: {reason}")]
+    Incomparable {
+        /// Why not.
+        reason: String,
+        /// What to do about it.
+        hint: String,
+    },
     /// The program cannot be profiled as asked.
     #[error("{0}")]
     Profiler(#[from] falloff_profiler::Error),
@@ -108,7 +116,10 @@ impl Error {
             Error::Io { .. } | Error::Usage { .. } | Error::Occupied { .. } | Error::NotASweep { .. } => {
                 exit::USAGE
             }
-            Error::Malformed { .. } | Error::Version { .. } | Error::UnlikeClocks { .. } => exit::INCOMPLETE,
+            Error::Malformed { .. }
+            | Error::Version { .. }
+            | Error::UnlikeClocks { .. }
+            | Error::Incomparable { .. } => exit::INCOMPLETE,
             Error::Profiler(error) => error.exit_code(),
             Error::NotEnoughRuns { .. } => exit::NOT_ENOUGH_DATA,
             Error::Postprocess(error) => postprocess_code(error),
@@ -134,7 +145,9 @@ impl Error {
                 Some(format!("run the sweep again into a new directory; `{}` cannot be used", path.display()))
             }
             Error::Version { .. } => Some("use the falloff that wrote it, or run the sweep again".into()),
-            Error::Usage { hint, .. } | Error::NotASweep { hint, .. } => Some(hint.clone()),
+            Error::Usage { hint, .. } | Error::NotASweep { hint, .. } | Error::Incomparable { hint, .. } => {
+                Some(hint.clone())
+            }
             Error::Occupied { path, .. } => Some(format!(
                 "choose another directory with `-o DIR`, or remove `{}` if it is not needed any more",
                 path.display()

@@ -46,6 +46,9 @@ pub struct Entry {
     pub ranks: usize,
     /// Whether more processors were asked for than this machine has.
     pub oversubscribed: bool,
+    /// CPU time that other programs of this machine used meanwhile, seconds, if the system says.
+    #[serde(default)]
+    pub others_cpu_seconds: Option<f64>,
 }
 
 impl Entry {
@@ -61,6 +64,7 @@ impl Entry {
             started_unix_seconds: 0,
             ranks: 0,
             oversubscribed: false,
+            others_cpu_seconds: None,
         }
     }
 

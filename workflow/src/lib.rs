@@ -1,21 +1,25 @@
 //! Sweeps of a program over processor counts, and the score of what they measured.
 //!
 //! A [`plan::Plan`] says what to run; [`sweep::Sweep`] carries it out through [`backends`] and keeps a
-//! [`journal`]; [`results::Results`] reads it back; [`scoring`] compares the scales; [`causes`] says why; [`report`] writes down what
+//! [`journal`]; [`results::Results`] reads it back; [`scoring`] compares the scales; [`causes`] says why, [`gate`] compares two sweeps; [`report`] writes down what
 //! came out. [`demo`] is a program with known losses to try it on.
 #![deny(unsafe_code)]
 
+mod answer;
 pub mod backends;
 pub mod causes;
 pub mod demo;
 pub mod doctor;
 mod error;
 pub mod exit;
+pub mod gate;
 pub mod journal;
+mod machine_load;
 pub mod plan;
 pub mod report;
 pub mod results;
 pub mod scoring;
 pub mod sweep;
+pub mod template;
 
 pub use error::{Error, Result};

@@ -8,6 +8,8 @@ use falloff_profiler::{EventSpec, Request};
 use serde::{Deserialize, Serialize};
 
 use crate::scoring::Scaling;
+#[cfg(doc)]
+use crate::template::Argument;
 use crate::{Error, Result};
 
 /// Name of the plan in a sweep's directory.
@@ -38,6 +40,37 @@ pub struct Plan {
     pub rate_hz: u32,
     /// How long a run may take.
     pub timeout_seconds: Option<f64>,
+    /// How it is made beyond that.
+    #[serde(flatten)]
+    pub manner: Manner,
+}
+
+/// How the runs of a plan are made.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Manner {
+    /// Names in braces in program and environment, and their values: see [`Argument`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<String>,
+    /// Variables of the program, `NAME=VALUE` with names in braces.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub environment: Vec<String>,
+    /// A regular expression that the output of a good run matches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check: Option<String>,
+    /// A shell command that succeeds after a good run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check_command: Option<String>,
+    /// Whether every processor count is run once before, not to be scored.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub warm_up: bool,
+    /// How often a run that failed is made again at once.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub retries: u32,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 fn cpu_alone() -> Request {
@@ -45,10 +78,21 @@ fn cpu_alone() -> Request {
     Request { events: vec![cpu], ..Request::default() }
 }
 
+/// The repetition that is made before and not scored.
+const WARM_UP: u32 = 0;
+
+/// A number that looks like chance and is always the same (splitmix64).
+fn scattered(number: u64) -> u64 {
+    let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
 /// One run of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RunKey {
-    /// Which repetition, from 1.
+    /// Which repetition, from 1; 0 is made before and not scored.
     pub repetition: u32,
     /// Processor count.
     pub scale: u32,
@@ -83,6 +127,7 @@ impl Plan {
             request: Request::default(),
             rate_hz: DEFAULT_RATE_HZ,
             timeout_seconds: None,
+            manner: Manner::default(),
         }
     }
 
@@ -92,12 +137,22 @@ impl Plan {
         Ok(Plan { request, rate_hz, ..self })
     }
 
-    /// All runs in the order in which they are done: every repetition goes through all scales, so that a slow
-    /// hour of the machine falls on all of them alike.
+    /// All runs in the order in which they are done: every repetition goes through all scales, so that a slow hour of the
+    /// machine falls on all of them alike, each in an order of its own, so that no scale always follows the same other. The
+    /// order is the same whenever it is asked for.
     pub fn runs(&self) -> Vec<RunKey> {
-        (1..=self.repetitions)
-            .flat_map(|repetition| self.scales.iter().map(move |&scale| RunKey { repetition, scale }))
-            .collect()
+        (1..=self.repetitions).flat_map(|repetition| self.block(repetition)).collect()
+    }
+
+    /// The runs that are made before and are not scored.
+    pub fn warm_ups(&self) -> Vec<RunKey> {
+        if self.manner.warm_up { self.block(WARM_UP) } else { Vec::new() }
+    }
+
+    fn block(&self, repetition: u32) -> Vec<RunKey> {
+        let mut runs: Vec<RunKey> = self.scales.iter().map(|&scale| RunKey { repetition, scale }).collect();
+        runs.sort_by_key(|key| (scattered(u64::from(repetition) << 32 | u64::from(key.scale)), key.scale));
+        runs
     }
 
     /// Whether a directory holds a sweep.
@@ -151,8 +206,22 @@ mod tests {
 
     #[test]
     fn rounds_go_through_all_scales() {
-        let names: Vec<String> = plan().runs().iter().take(4).map(RunKey::to_string).collect();
-        assert_eq!(names, ["n0001-r1", "n0002-r1", "n0004-r1", "n0001-r2"]);
+        let mut plan = plan();
+        plan.repetitions = 20;
+        let runs = plan.runs();
+        assert_eq!(runs, plan.runs());
+        let mut orders = std::collections::BTreeSet::new();
+        for (repetition, block) in (1..).zip(runs.chunks(3)) {
+            assert!(block.iter().all(|key| key.repetition == repetition));
+            let mut scales: Vec<u32> = block.iter().map(|key| key.scale).collect();
+            orders.insert(scales.clone());
+            scales.sort_unstable();
+            assert_eq!(scales, [1, 2, 4]);
+        }
+        assert!(orders.len() > 3, "{orders:?}");
+        assert_eq!(plan.warm_ups(), []);
+        plan.manner.warm_up = true;
+        assert!(plan.warm_ups().iter().all(|key| key.to_string().ends_with("-r0")));
     }
 
     #[test]
@@ -162,6 +231,16 @@ mod tests {
         let events = ["time@500", "page-faults/10"].map(|e| e.parse().unwrap()).to_vec();
         let plan = plan().measuring(Request { events, ..Request::default() }).unwrap();
         assert_eq!(plan.rate_hz, 500);
+        plan.write(dir.path()).unwrap();
+        assert_eq!(Plan::read(dir.path()).unwrap(), plan);
+        let manner = Manner {
+            arguments: vec!["size={1:100,2:126,4:159}".into()],
+            environment: vec!["SIZE={size}".into()],
+            check: Some("^ok".into()),
+            retries: 2,
+            ..Manner::default()
+        };
+        let plan = Plan { manner, ..plan };
         plan.write(dir.path()).unwrap();
         assert_eq!(Plan::read(dir.path()).unwrap(), plan);
     }

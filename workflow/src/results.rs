@@ -25,7 +25,12 @@ pub struct SweepState {
     pub missing: Vec<RunKey>,
     /// Processor counts that were more than the machine has.
     pub oversubscribed: Vec<u32>,
+    /// Good runs during which other programs kept this machine busy, with the processors that they used on average.
+    pub disturbed: Vec<(RunKey, f64)>,
 }
+
+/// Processors that other programs may use on average before a run counts as disturbed.
+const DISTURBING: f64 = 0.1;
 
 /// A sweep with its good runs opened.
 pub struct Results {
@@ -64,6 +69,7 @@ impl Results {
             failed: Vec::new(),
             missing: Vec::new(),
             oversubscribed: Vec::new(),
+            disturbed: Vec::new(),
         };
         let mut results = Results { state, runs: Vec::new() };
         for key in planned {
@@ -85,6 +91,10 @@ impl Results {
                 self.state.good.push(entry.key);
                 if entry.oversubscribed {
                     self.state.oversubscribed.push(entry.key.scale);
+                }
+                let others = entry.others_cpu_seconds.unwrap_or(0.0) / entry.wall_seconds;
+                if others >= DISTURBING {
+                    self.state.disturbed.push((entry.key, others));
                 }
                 self.runs.push(Run {
                     scale: entry.key.scale,
@@ -122,9 +132,17 @@ impl Results {
         Score::new(&self.runs, &question)
     }
 
+    /// Adds the clocks of the good runs.
+    pub(crate) fn add_clocks(&self, groups: &mut ClockGroups) {
+        for run in &self.runs {
+            let key = RunKey { repetition: run.repetition, scale: run.scale };
+            groups.add(&key.to_string(), run.database.clocks());
+        }
+    }
+
     /// The metric that is scored if none is named: the measurement's own default, but `cpu` where processes had to share
     /// processors, because their time is then the scheduler's more than the program's.
-    fn default_metric(&self) -> String {
+    pub(crate) fn default_metric(&self) -> String {
         const SHARED: &str = "cpu";
         let first = self.runs.first().map(|run| &run.database);
         let shared = first.filter(|_| !self.state.oversubscribed.is_empty()).and_then(|d| d.metric(SHARED));
@@ -141,10 +159,7 @@ impl Results {
     /// Fails if the good runs were measured by clocks that cannot be compared in this metric.
     pub fn check_clocks(&self, metric: &str) -> Result<()> {
         let mut groups = ClockGroups::for_metric(metric);
-        for run in &self.runs {
-            let key = RunKey { repetition: run.repetition, scale: run.scale };
-            groups.add(&key.to_string(), run.database.clocks());
-        }
+        self.add_clocks(&mut groups);
         match groups.unlike() {
             None => Ok(()),
             Some(groups) => Err(Error::UnlikeClocks { path: self.state.dir.clone(), groups }),

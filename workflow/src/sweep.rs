@@ -9,11 +9,14 @@ use falloff_postprocess::{OpenOptions, open};
 use falloff_profiler::event::Selection;
 use falloff_profiler::{find_program, fresh_run_id};
 
+use crate::answer::Answer;
 use crate::backends::{
     Ended, Flavour, Interrupt, Job, Launcher, RunSpec, has_other_machines, render, run_job,
 };
 use crate::journal::{Entry, Journal, State};
+use crate::machine_load::MachineLoad;
 use crate::plan::{PLAN_FILE, Plan, RunKey};
+use crate::template::Argument;
 use crate::{Error, Result};
 
 /// Name of the file in a run's directory that has the output of all its processes.
@@ -35,6 +38,9 @@ pub struct Sweep {
     falloff: PathBuf,
     /// What to know before it begins.
     notices: Vec<String>,
+    /// Names in braces and their values.
+    arguments: Vec<Argument>,
+    answer: Answer,
 }
 
 /// What happens while a sweep is carried out.
@@ -46,6 +52,8 @@ pub enum Progress<'a> {
     Kept(&'a Entry),
     /// A run begins.
     Begins(RunKey),
+    /// A run failed and is made again.
+    Again(&'a Entry),
     /// A run ended.
     Ended(&'a Entry),
 }
@@ -75,7 +83,10 @@ impl Sweep {
         if is_local(&launcher) && !has_other_machines() {
             notices.extend(plan.request.clone().prepare()?.missing_line());
         }
-        Ok(Sweep { plan, launcher, flavour, dir, falloff: falloff.to_owned(), notices })
+        let arguments = arguments(&plan)?;
+        let answer = Answer::new(&plan.manner)?;
+        let falloff = falloff.to_owned();
+        Ok(Sweep { plan, launcher, flavour, dir, falloff, notices, arguments, answer })
     }
 
     /// The plan.
@@ -99,6 +110,8 @@ impl Sweep {
             falloff: &self.falloff,
             flavour: self.flavour,
             program: &self.plan.program,
+            environment: &self.plan.manner.environment,
+            arguments: &self.arguments,
         };
         render(&self.launcher, &spec)
     }
@@ -113,18 +126,26 @@ impl Sweep {
         let mut journal = Journal::open(&self.dir)?;
         let mut outcome = Outcome::default();
         tell(Progress::Ready);
-        for key in self.plan.runs() {
+        for key in self.plan.warm_ups().into_iter().chain(self.plan.runs()) {
             if let Some(entry) = known.get(&key).filter(|e| e.state == State::Completed) {
                 tell(Progress::Kept(entry));
                 outcome.completed += 1;
                 continue;
             }
             tell(Progress::Begins(key));
-            let (entry, interrupted) = self.run(key, interrupt)?;
-            if interrupted.is_some() {
-                outcome.interrupted = interrupted;
-                return Ok(outcome);
-            }
+            let mut tries_left = self.plan.manner.retries;
+            let entry = loop {
+                let (entry, interrupted) = self.run(key, interrupt)?;
+                if interrupted.is_some() {
+                    outcome.interrupted = interrupted;
+                    return Ok(outcome);
+                }
+                if entry.state == State::Completed || tries_left == 0 {
+                    break entry;
+                }
+                tries_left -= 1;
+                tell(Progress::Again(&entry));
+            };
             journal.append(&entry)?;
             tell(Progress::Ended(&entry));
             match entry.state {
@@ -169,8 +190,11 @@ impl Sweep {
         let job = self.job(key, &fresh_run_id());
         let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let timeout = self.plan.timeout_seconds.map(Duration::from_secs_f64);
+        let load = MachineLoad::now();
         let (ended, wall) = run_job(&job, &dir.join(OUTPUT_LOG), timeout, interrupt)?;
         let mut entry = Entry::new(key);
+        entry.others_cpu_seconds =
+            load.zip(MachineLoad::now()).map(|(before, after)| before.others_until(after));
         entry.wall_seconds = wall.as_secs_f64();
         entry.started_unix_seconds = since_1970.as_secs();
         entry.oversubscribed = job.oversubscribed;
@@ -178,7 +202,10 @@ impl Sweep {
             Ended::Interrupted(signal) => return Ok((entry, Some(signal))),
             Ended::Badly(reason) => entry.failed(reason),
             Ended::TimedOut => entry.failed(format!("not done after {:.0} s", wall.as_secs_f64())),
-            Ended::Well => self.check(entry, &dir),
+            Ended::Well => match self.answer.objection(&dir, &dir.join(OUTPUT_LOG), key.scale) {
+                Some(objection) => entry.failed(objection),
+                None => self.check(entry, &dir),
+            },
         };
         Ok((entry, None))
     }
@@ -210,6 +237,32 @@ impl Sweep {
             _ => entry,
         }
     }
+}
+
+/// The plan's arguments, each with a value at every scale.
+fn arguments(plan: &Plan) -> Result<Vec<Argument>> {
+    let wrong = |reason: String| {
+        Error::Usage {
+        action: "start the sweep",
+        reason,
+        hint: "write for example `--arg 'size={1:100,2:126}'` or `--arg size=100*n`, and {size} in the program's arguments"
+            .into(),
+    }
+    };
+    let mut arguments = Vec::new();
+    for text in &plan.manner.arguments {
+        let argument = Argument::parse(text).map_err(wrong)?;
+        if let Some(n) = argument.missing(&plan.scales).first() {
+            return Err(wrong(format!("argument `{}` has no value at n = {n}", argument.name())));
+        }
+        arguments.push(argument);
+    }
+    if let Some(text) =
+        plan.manner.environment.iter().find(|t| t.split_once('=').is_none_or(|(name, _)| name.is_empty()))
+    {
+        return Err(wrong(format!("`{text}` has no NAME=VALUE")));
+    }
+    Ok(arguments)
 }
 
 /// A launcher or program that is not here would fail in every run.

@@ -243,8 +243,10 @@ pub(crate) fn united_provenance(databases: &[&Database]) -> Provenance {
     united.created = all.iter().map(|p| &p.created).min().cloned().unwrap_or_default();
     united.sources = sorted(all.iter().flat_map(|p| p.sources.clone()));
     // The same measurement files count once.
-    united.files =
-        sorted(all.iter().map(|p| (&p.run_id, &p.shards, &p.sources, p.files))).iter().map(|(.., files)| files).sum();
+    united.files = sorted(all.iter().map(|p| (&p.run_id, &p.shards, &p.sources, p.files)))
+        .iter()
+        .map(|(.., files)| files)
+        .sum();
     united.shards = united_shards(&all, is_one_run(databases));
     united.debug_paths = sorted(all.iter().flat_map(|p| p.debug_paths.clone()));
     united.path_maps = sorted(all.iter().flat_map(|p| p.path_maps.clone()));

@@ -6,6 +6,7 @@ use falloff_profiler::Request;
 
 use super::launcher::{COMMAND, COUNT, Launcher};
 use super::mpi::{self, Flavour};
+use crate::template::Argument;
 
 /// Replaced by the run's directory in the program's arguments.
 const RUN: &str = "{run}";
@@ -27,6 +28,23 @@ pub struct RunSpec<'a> {
     pub flavour: Option<Flavour>,
     /// Program and arguments with their placeholders.
     pub program: &'a [String],
+    /// Variables of the program, `NAME=VALUE` with placeholders.
+    pub environment: &'a [String],
+    /// Further placeholders and their values.
+    pub arguments: &'a [Argument],
+}
+
+impl RunSpec<'_> {
+    /// The text with values in place of placeholders.
+    fn filled(&self, text: &str) -> String {
+        let text = text.replace(COUNT, &self.n.to_string()).replace(RUN, &self.dir.display().to_string());
+        self.arguments.iter().fold(text, |text, argument| argument.replace(&text, self.n))
+    }
+
+    fn variables(&self) -> Vec<(String, String)> {
+        let filled = self.environment.iter().filter_map(|text| text.split_once('='));
+        filled.map(|(name, value)| (name.to_owned(), self.filled(value))).collect()
+    }
 }
 
 /// Processes that belong together.
@@ -53,7 +71,7 @@ pub fn render(launcher: &Launcher, spec: &RunSpec) -> Job {
     let words = launcher.words();
     let oversubscribed = mpi::oversubscribes(spec.n);
     let command = command(spec);
-    let processes = match launcher {
+    let mut processes = match launcher {
         Launcher::Plain => (0..spec.n)
             .map(|rank| JobProcess { words: command.clone(), environment: rank_environment(rank, &n) })
             .collect(),
@@ -65,6 +83,8 @@ pub fn render(launcher: &Launcher, spec: &RunSpec) -> Job {
             vec![JobProcess { words: around(&words, command, &n), environment }]
         }
     };
+    let variables = spec.variables();
+    processes.iter_mut().for_each(|process| process.environment.extend(variables.iter().cloned()));
     Job { processes, oversubscribed }
 }
 
@@ -74,7 +94,7 @@ fn command(spec: &RunSpec) -> Vec<String> {
     let mut words = vec![spec.falloff.display().to_string(), "run".into(), "-o".into(), dir.clone()];
     words.extend(spec.request.options());
     words.extend(["--run-id", spec.run_id, "--"].map(str::to_owned));
-    words.extend(spec.program.iter().map(|w| w.replace(COUNT, &spec.n.to_string()).replace(RUN, &dir)));
+    words.extend(spec.program.iter().map(|word| spec.filled(word)));
     words
 }
 
@@ -133,7 +153,8 @@ mod tests {
             only: vec!["app".into()],
             ..Request::default()
         };
-        let program = ["./app".to_owned(), "-x".into(), "{n}".into(), "{run}/out file".into()];
+        let program =
+            ["./app".to_owned(), "-x".into(), "{n}".into(), "{size}".into(), "{run}/out file".into()];
         let spec = RunSpec {
             n: 2,
             dir: Path::new("/s/runs/n0002-r1"),
@@ -142,6 +163,8 @@ mod tests {
             falloff: Path::new("/bin/falloff"),
             flavour: None,
             program: &program,
+            environment: &["SIZE={size}".to_owned()],
+            arguments: &[Argument::parse("size=50*n").unwrap()],
         };
         let mut job = render(&launcher.parse().unwrap(), &spec);
         job.oversubscribed = false;
@@ -149,30 +172,30 @@ mod tests {
     }
 
     const COMMAND_LINE: &str = "/bin/falloff run -o /s/runs/n0002-r1 -e time@500 --only app --run-id abc -- \
-                                ./app -x 2 '/s/runs/n0002-r1/out file'";
+                                ./app -x 2 100 '/s/runs/n0002-r1/out file'";
 
     #[test]
     fn plain_processes_know_their_rank() {
         let lines = job("plain").lines();
-        assert_eq!(lines[1], format!("PMI_RANK=1 PMI_SIZE=2 RANK=1 WORLD_SIZE=2 {COMMAND_LINE}"));
+        assert_eq!(lines[1], format!("PMI_RANK=1 PMI_SIZE=2 RANK=1 WORLD_SIZE=2 SIZE=100 {COMMAND_LINE}"));
         assert_eq!(lines.len(), 2);
     }
 
     #[test]
     fn threads_are_told_by_openmp_variable() {
-        assert_eq!(job("threads").lines(), [format!("OMP_NUM_THREADS=2 {COMMAND_LINE}")]);
+        assert_eq!(job("threads").lines(), [format!("OMP_NUM_THREADS=2 SIZE=100 {COMMAND_LINE}")]);
     }
 
     #[test]
     fn launchers_go_in_front() {
-        assert_eq!(job("srun").lines(), [format!("srun -n 2 {COMMAND_LINE}")]);
+        assert_eq!(job("srun").lines(), [format!("SIZE=100 srun -n 2 {COMMAND_LINE}")]);
     }
 
     #[test]
     fn a_template_may_place_the_command() {
         assert_eq!(
             job("taskset -c 0-{n} {command} --more").lines(),
-            [format!("taskset -c 0-2 {COMMAND_LINE} --more")]
+            [format!("SIZE=100 taskset -c 0-2 {COMMAND_LINE} --more")]
         );
     }
 }

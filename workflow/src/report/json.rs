@@ -42,6 +42,7 @@ struct Document<'a> {
     failed_runs: Vec<FailedRun>,
     missing_runs: Vec<String>,
     oversubscribed_scales: &'a [u32],
+    disturbed_runs: Vec<DisturbedRun>,
 }
 
 #[derive(Serialize)]
@@ -74,6 +75,7 @@ struct RowJson<'a> {
     imbalance_percent: Option<f64>,
     samples_base: u64,
     samples_at: u64,
+    q_value: Option<f64>,
     significant: bool,
     class: &'static str,
 }
@@ -144,6 +146,12 @@ struct Warning<'a> {
 }
 
 #[derive(Serialize)]
+struct DisturbedRun {
+    run: String,
+    others_processors: f64,
+}
+
+#[derive(Serialize)]
 struct FailedRun {
     run: String,
     processors: u32,
@@ -189,6 +197,11 @@ pub fn json(sweep: &SweepState, score: &Score, threshold: f64) -> serde_json::Re
         failed_runs: failed_runs(sweep),
         missing_runs: sweep.missing.iter().map(ToString::to_string).collect(),
         oversubscribed_scales: &sweep.oversubscribed,
+        disturbed_runs: sweep
+            .disturbed
+            .iter()
+            .map(|(key, others)| DisturbedRun { run: key.to_string(), others_processors: *others })
+            .collect(),
     };
     serde_json::to_string(&document)
 }
@@ -233,6 +246,7 @@ fn row_json<'a>(view: &'a ScoredView, row: &'a ScoredRow) -> RowJson<'a> {
         imbalance_percent: row.max_over_mean.map(|m| percent(m - 1.0)),
         samples_base: row.samples_base,
         samples_at: row.samples_at,
+        q_value: row.q_value,
         significant: row.significant(),
         class: row.class.name(),
     }

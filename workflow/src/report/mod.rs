@@ -7,7 +7,7 @@ pub mod json;
 mod json_causes;
 mod names;
 mod paint;
-mod table;
+pub(crate) mod table;
 mod text;
 mod tree;
 pub mod verdict;

@@ -31,6 +31,8 @@ pub struct TextOptions {
 const WARNINGS: usize = 6;
 /// Part of the time without a processor, as a fraction, from which it is told.
 const PREEMPTED: f64 = 0.05;
+/// Disturbed runs that are named.
+const DISTURBED: usize = 4;
 /// Divergent paths that are printed one by one.
 const DIVERGENT: usize = 6;
 
@@ -105,6 +107,16 @@ fn caveats(sweep: &SweepState, score: &Score) -> Vec<String> {
             "at n = {} processes shared processors: there were more than cores{}",
             scales.join(", "),
             if score.metric == "cpu" { ", and `cpu` leaves their waiting out" } else { "" }
+        ));
+    }
+    if let Some(most) = sweep.disturbed.iter().map(|(_, others)| *others).reduce(f64::max) {
+        let names: Vec<String> =
+            sweep.disturbed.iter().take(DISTURBED).map(|(key, _)| key.to_string()).collect();
+        let more = sweep.disturbed.len().saturating_sub(DISTURBED);
+        found.push(format!(
+            "other programs used up to {most:.1} processors during {}{}: intervals are wider for it",
+            names.join(", "),
+            if more > 0 { format!(" and {more} more runs") } else { String::new() }
         ));
     }
     if let Some(share) = score.preempted.filter(|share| *share >= PREEMPTED) {

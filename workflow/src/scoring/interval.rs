@@ -46,36 +46,87 @@ impl Repeated {
     }
 }
 
-/// Half width, in seconds, of the 95 % interval of `at.mean − rho · base.mean`.
-///
-/// SE² = v_q/m_q + ρ²·v_p/m_p with Student's t and Welch's degrees of freedom. A scale that ran once adds
-/// only the sampling error, as known variance; the report then says `n=1`.
-///
-/// Three repetitions each with standard deviations 0.1 and 0.2 give SE² = 0.01/3 + 0.04/3 and 2.94 degrees
-/// of freedom (t = 3.22):
-///
-/// ```
-/// use falloff_workflow::scoring::{half_width, Repeated};
-/// let base = Repeated { mean: 10.0, variance: 0.01, count: 3 };
-/// let at = Repeated { mean: 12.0, variance: 0.04, count: 3 };
-/// assert!((half_width(&base, &at, 1.0) - 0.4153).abs() < 1e-3);
-/// ```
-pub fn half_width(base: &Repeated, at: &Repeated, rho: f64) -> f64 {
-    let parts = [(at.error_squared(), at.count), (rho * rho * base.error_squared(), base.count)];
-    let squared: f64 = parts.iter().map(|(e, _)| e).sum();
-    let spread: f64 = parts.iter().filter(|(_, m)| *m > 1).map(|(e, m)| e * e / (m - 1) as f64).sum();
-    if squared <= 0.0 {
-        return 0.0;
-    }
-    let quantile = if spread > 0.0 { t_95(squared * squared / spread) } else { NORMAL_95 };
-    quantile * squared.sqrt()
+/// How unsure a difference `at.mean − rho · base.mean` is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Uncertainty {
+    /// Standard error, in the unit of the means.
+    pub error: f64,
+    /// Degrees of freedom of Student's t; infinite where the variances are known.
+    pub freedom: f64,
 }
+
+impl Uncertainty {
+    /// That of something compared with itself.
+    pub const NONE: Uncertainty = Uncertainty { error: 0.0, freedom: f64::INFINITY };
+
+    /// SE² = v_q/m_q + ρ²·v_p/m_p with Welch's degrees of freedom. A side that ran once adds only the sampling error, as
+    /// known variance; the report then says `n=1`.
+    ///
+    /// Three repetitions each with standard deviations 0.1 and 0.2 give SE² = 0.01/3 + 0.04/3 and 2.94 degrees
+    /// of freedom (t = 3.22):
+    ///
+    /// ```
+    /// use falloff_workflow::scoring::{Repeated, Uncertainty};
+    /// let base = Repeated { mean: 10.0, variance: 0.01, count: 3 };
+    /// let at = Repeated { mean: 12.0, variance: 0.04, count: 3 };
+    /// let unsure = Uncertainty::of(&base, &at, 1.0);
+    /// assert!((unsure.half_width() - 0.4153).abs() < 1e-3);
+    /// assert!((unsure.p_value(2.0) - 0.00071).abs() < 2e-4);
+    /// ```
+    pub fn of(base: &Repeated, at: &Repeated, rho: f64) -> Uncertainty {
+        let parts = [(at.error_squared(), at.count), (rho * rho * base.error_squared(), base.count)];
+        let squared: f64 = parts.iter().map(|(e, _)| e).sum();
+        let spread: f64 = parts.iter().filter(|(_, m)| *m > 1).map(|(e, m)| e * e / (m - 1) as f64).sum();
+        let freedom = if spread > 0.0 { squared * squared / spread } else { f64::INFINITY };
+        Uncertainty { error: squared.max(0.0).sqrt(), freedom }
+    }
+
+    /// Half width of the 95 % interval.
+    pub fn half_width(&self) -> f64 {
+        if self.error > 0.0 { t_95(self.freedom) * self.error } else { 0.0 }
+    }
+
+    /// How often a difference of this size or larger would be seen if there were none: two-sided.
+    pub fn p_value(&self, difference: f64) -> f64 {
+        let size = difference.abs();
+        match StudentsT::new(0.0, 1.0, self.freedom.min(FREEDOM_MAX)) {
+            _ if size == 0.0 => 1.0,
+            _ if self.error <= 0.0 => 0.0,
+            Ok(t) => 2.0 * t.cdf(-size / self.error),
+            Err(_) => 1.0,
+        }
+    }
+}
+
+/// From here on Student's t is the normal distribution.
+const FREEDOM_MAX: f64 = 1e6;
 
 fn t_95(freedom: f64) -> f64 {
     match StudentsT::new(0.0, 1.0, freedom) {
-        Ok(t) if freedom < 1e6 => t.inverse_cdf(0.975),
+        Ok(t) if freedom < FREEDOM_MAX => t.inverse_cdf(0.975),
         _ => NORMAL_95,
     }
+}
+
+/// The q-value of each p-value: the share of false findings among all that are at least as small (Benjamini and Hochberg,
+/// 1995).
+///
+/// ```
+/// use falloff_workflow::scoring::q_values;
+/// let found = q_values(&[0.01, 0.04, 0.03, 0.5]);
+/// let wanted = [0.04, 0.16 / 3.0, 0.16 / 3.0, 0.5];
+/// assert!(found.iter().zip(wanted).all(|(f, w)| (f - w).abs() < 1e-12));
+/// ```
+pub fn q_values(p_values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p_values.len()).collect();
+    order.sort_by(|a, b| p_values[*a].total_cmp(&p_values[*b]));
+    let mut found = vec![1.0; p_values.len()];
+    let mut least = 1.0f64;
+    for (rank, index) in order.iter().enumerate().rev() {
+        least = least.min(p_values[*index] * p_values.len() as f64 / (rank + 1) as f64);
+        found[*index] = least;
+    }
+    found
 }
 
 #[cfg(test)]
@@ -93,14 +144,14 @@ mod tests {
     fn one_repetition_has_the_sampling_error_only() {
         let base = Repeated::new(&[1.0], 0.01, 2.0);
         let at = Repeated::new(&[4.0], 0.01, 8.0);
-        assert!((half_width(&base, &at, 1.0) - NORMAL_95 * (0.025f64).sqrt()).abs() < 1e-9);
+        assert!((Uncertainty::of(&base, &at, 1.0).half_width() - NORMAL_95 * (0.025f64).sqrt()).abs() < 1e-9);
         assert_eq!(Repeated::new(&[4.0], 0.01, 4.0).variance, 0.0);
     }
 
     #[test]
     fn nothing_has_no_width() {
         let none = Repeated::new(&[], 0.01, 1.0);
-        assert_eq!(half_width(&none, &none, 1.0), 0.0);
+        assert_eq!(Uncertainty::of(&none, &none, 1.0).half_width(), 0.0);
     }
 
     /// Of intervals from three noisy repetitions, 93 to 98 % should hold the truth.
@@ -117,7 +168,7 @@ mod tests {
         let held = (0..trials)
             .filter(|_| {
                 let (p, q) = (Repeated::new(&draw(base), 0.005, 20.0), Repeated::new(&draw(at), 0.005, 30.0));
-                ((q.mean - p.mean) - (at - base)).abs() <= half_width(&p, &q, 1.0)
+                ((q.mean - p.mean) - (at - base)).abs() <= Uncertainty::of(&p, &q, 1.0).half_width()
             })
             .count();
         let share = held as f64 / f64::from(trials);

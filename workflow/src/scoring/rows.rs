@@ -6,10 +6,16 @@ use falloff_postprocess::views::{RowKind, ViewKind, build};
 use super::columns::{Columns, ScaleColumns};
 use super::excess::{Class, excess, own_efficiency};
 use super::expectation::Scaling;
-use super::interval::{Repeated, half_width};
+use super::interval::{Repeated, Uncertainty, q_values};
 
 /// Samples below which a row is never judged: it needs at least these many at one of the scales.
 pub const MIN_SAMPLES: u64 = 10;
+
+/// Share of the work of the whole run, both scales together, from which a row is tested.
+const TESTED: f64 = 0.001;
+
+/// Share of false findings that is put up with.
+pub const FALSE_FINDINGS: f64 = 0.05;
 
 /// Smallest share of the row above that the next row of a hot path must have.
 const HOT_SHARE: f64 = 0.5;
@@ -42,6 +48,8 @@ pub struct Loss {
     pub excess: f64,
     /// Half width of its 95 % interval, as the same fraction.
     pub half_width: f64,
+    /// Standard error and degrees of freedom that this is of, as the same fraction.
+    pub unsure: Uncertainty,
 }
 
 /// A row of a view with its excess.
@@ -79,6 +87,9 @@ pub struct ScoredRow {
     pub own_efficiency: Option<f64>,
     /// Largest over mean inclusive work of the participants at the compared scale.
     pub max_over_mean: Option<f64>,
+    /// Among the rows of the view that are tested, the share of false findings if this one and all with smaller p-values are
+    /// called findings; `None` for rows too small to be tested.
+    pub q_value: Option<f64>,
 }
 
 /// A view with the excess of its rows.
@@ -108,12 +119,14 @@ impl Comparison<'_> {
         let at = repeated(&self.at.cost, self.whole_at);
         // A scale compared with itself is the same runs on both sides: nothing is unsure.
         let same = self.base.scale == self.at.scale;
-        let width = if same { 0.0 } else { half_width(&base, &at, self.rho()) };
+        let unsure = if same { Uncertainty::NONE } else { Uncertainty::of(&base, &at, self.rho()) };
+        let unsure = Uncertainty { error: unsure.error / self.whole_at, ..unsure };
         Loss {
             work_base: base.mean,
             work_at: at.mean,
             excess: excess(at.mean, self.rho(), base.mean, self.whole_at),
-            half_width: width / self.whole_at,
+            half_width: unsure.half_width(),
+            unsure,
         }
     }
 
@@ -157,11 +170,26 @@ impl ScoredView {
                     class: Class::of(inclusive.work_base, inclusive.work_at),
                     own_efficiency: own_efficiency(inclusive.work_at, comparison.rho(), inclusive.work_base),
                     max_over_mean: None,
+                    q_value: None,
                     inclusive,
                 }
             })
             .collect();
-        ScoredView { kind, rows, hot_path }
+        let mut view = ScoredView { kind, rows, hot_path };
+        view.test(comparison.whole_at);
+        view
+    }
+
+    /// Gives the rows that are large enough their q-values: rows with 0.1 % of the work `whole` at both scales together, and
+    /// with enough samples.
+    fn test(&mut self, whole: f64) {
+        let large = |r: &ScoredRow| r.inclusive.work_base + r.inclusive.work_at >= TESTED * whole;
+        let tested: Vec<usize> =
+            (0..self.rows.len()).filter(|i| self.rows[*i].judged() && large(&self.rows[*i])).collect();
+        let p_values: Vec<f64> = tested.iter().map(|i| self.rows[*i].inclusive.p_value()).collect();
+        for (row, q) in tested.into_iter().zip(q_values(&p_values)) {
+            self.rows[row].q_value = Some(q);
+        }
     }
 
     /// Names from just below the root to a row.
@@ -198,9 +226,9 @@ impl ScoredRow {
         self.samples_base.max(self.samples_at) >= MIN_SAMPLES
     }
 
-    /// Whether the inclusive excess is told from zero.
+    /// Whether the inclusive excess is told from zero, also among all rows that are looked at.
     pub fn significant(&self) -> bool {
-        self.judged() && self.inclusive.is_told_from_zero()
+        self.inclusive.is_told_from_zero() && self.q_value.is_some_and(|q| q < FALSE_FINDINGS)
     }
 
     /// Whether it is a function or stands in for one.
@@ -210,6 +238,11 @@ impl ScoredRow {
 }
 
 impl Loss {
+    /// How often so large an excess would be seen if there were none.
+    pub fn p_value(&self) -> f64 {
+        self.unsure.p_value(self.excess)
+    }
+
     /// Whether the 95 % interval does not hold zero.
     pub fn is_told_from_zero(&self) -> bool {
         self.excess.abs() > self.half_width

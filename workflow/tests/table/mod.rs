@@ -79,6 +79,7 @@ pub fn sweep_state(scales: &[u32], repetitions: u32) -> SweepState {
         failed: vec![Entry::new(failed).failed("exit status 3".into())],
         missing: all.into_iter().filter(|key| key.repetition > repetitions && *key != failed).collect(),
         oversubscribed: vec![],
+        disturbed: vec![],
         plan,
     }
 }
