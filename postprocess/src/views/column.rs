@@ -57,7 +57,7 @@ fn of_side(excerpt: &Excerpt, spread: Option<&Spread>, inclusive: bool) -> Vec<C
         add(Content::Derived(index), column.derived().field(), column.derived().name());
     }
     match spread.map(|s| (&s.values[0], &s.labels)) {
-        Some((Values::Statistics(_), _)) => {
+        Some((Values::Balance(_), _)) => {
             add(Content::Minimum, &format!("min_{unit}"), "min");
             add(Content::Mean, &format!("mean_{unit}"), "mean");
             add(Content::Maximum, &format!("max_{unit}"), "max");

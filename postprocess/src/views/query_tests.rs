@@ -125,7 +125,7 @@ fn groups_add_up_to_the_whole_and_absent_ones_are_zero() {
                 let groups = values(&each);
                 assert_eq!(groups.len(), threads);
                 assert_eq!(groups.iter().sum::<f64>(), plain.inclusive[0], "{}", row.name);
-                let expected: Statistics = groups.into_iter().collect();
+                let expected: Balance = groups.into_iter().collect();
                 assert_eq!(values(&statistics)[..3], [expected.min, expected.mean(), expected.max]);
             }
         }

@@ -108,7 +108,7 @@ impl<'a> Sheet<'a> {
                 Content::Group(group) => number(rows.get(row).and_then(|row| row.get(group)).copied()),
                 _ => Cell::Nothing,
             },
-            Values::Statistics(rows) => {
+            Values::Balance(rows) => {
                 let Some(statistics) = rows.get(row) else { return Cell::Nothing };
                 match column.content {
                     Content::Minimum => Cell::Number(statistics.min),

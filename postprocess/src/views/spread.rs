@@ -22,13 +22,13 @@ pub struct SpreadOptions {
 /// Minimum, mean and maximum over groups. A group without the row counts as 0.
 ///
 /// ```
-/// use falloff_postprocess::views::Statistics;
-/// let statistics: Statistics = [2.0, 6.0, 4.0, 0.0].into_iter().collect();
+/// use falloff_postprocess::views::Balance;
+/// let statistics: Balance = [2.0, 6.0, 4.0, 0.0].into_iter().collect();
 /// assert_eq!((statistics.min, statistics.mean(), statistics.max, statistics.max_group), (0.0, 3.0, 6.0, 1));
 /// assert_eq!(statistics.imbalance_percent(), Some(100.0));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Statistics {
+pub struct Balance {
     /// Smallest value.
     pub min: f64,
     /// Largest value.
@@ -39,7 +39,7 @@ pub struct Statistics {
     groups: usize,
 }
 
-impl Statistics {
+impl Balance {
     /// Sum over number of groups.
     pub fn mean(&self) -> f64 {
         if self.groups == 0 { 0.0 } else { self.sum / self.groups as f64 }
@@ -62,9 +62,9 @@ impl Statistics {
     }
 }
 
-impl FromIterator<f64> for Statistics {
-    fn from_iter<I: IntoIterator<Item = f64>>(values: I) -> Statistics {
-        let mut statistics = Statistics::default();
+impl FromIterator<f64> for Balance {
+    fn from_iter<I: IntoIterator<Item = f64>>(values: I) -> Balance {
+        let mut statistics = Balance::default();
         values.into_iter().for_each(|value| statistics.add(value));
         statistics
     }
@@ -83,13 +83,13 @@ pub(super) struct Spread {
 pub(super) enum Values {
     /// The value of each group.
     Each(Vec<Vec<f64>>),
-    Statistics(Vec<Statistics>),
+    Balance(Vec<Balance>),
 }
 
 impl Values {
     fn new(statistics: bool, rows: usize) -> Values {
         if statistics {
-            Values::Statistics(vec![Statistics::default(); rows])
+            Values::Balance(vec![Balance::default(); rows])
         } else {
             Values::Each(vec![Vec::new(); rows])
         }
@@ -98,7 +98,7 @@ impl Values {
     fn extend(&mut self, row: usize, values: &[f64]) {
         match self {
             Values::Each(rows) => rows[row].extend(values),
-            Values::Statistics(rows) => values.iter().for_each(|v| rows[row].add(*v)),
+            Values::Balance(rows) => values.iter().for_each(|v| rows[row].add(*v)),
         }
     }
 }
