@@ -37,3 +37,4 @@ pub use database::{
 };
 pub use error::Error;
 pub use open::{OpenOptions, merge_into, open, open_lazily};
+pub use symbols::{Debuginfod, symbol_cache_dir};

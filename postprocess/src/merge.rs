@@ -36,7 +36,9 @@ pub(crate) fn merge(
     let symbols: Vec<(ModuleSymbols, bool)> = table
         .modules()
         .into_par_iter()
-        .map(|(key, addresses)| (resolve_module(key, &addresses, options), !addresses.is_empty()))
+        .map(|(key, addresses, since_ns)| {
+            (resolve_module(key, &addresses, since_ns, options), !addresses.is_empty())
+        })
         .collect();
     let (symbols, used): (Vec<ModuleSymbols>, Vec<bool>) = symbols.into_iter().unzip();
     let mut merger = Merger::new(&symbols, sorter);

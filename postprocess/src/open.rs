@@ -8,6 +8,7 @@ use crate::database::{Database, MANIFEST_FILE, Provenance, Shard, check_place, r
 use crate::error::Error;
 use crate::load::find;
 use crate::measurements::Measurements;
+use crate::symbols::Debuginfod;
 
 /// Where the database of a run is kept, in the run's directory.
 const DATABASE: &str = "database";
@@ -19,6 +20,10 @@ pub struct OpenOptions {
     pub debug_paths: Vec<PathBuf>,
     /// Beginnings of source paths, and what they become.
     pub path_maps: Vec<(String, String)>,
+    /// Directory where resolved symbols are kept for the next run of the same build; `None` keeps none.
+    pub symbol_cache: Option<PathBuf>,
+    /// Servers that are asked for debug files and binaries that are not on this machine.
+    pub debuginfod: Option<Debuginfod>,
     /// Whether the paths of OpenMP workers (of libgomp and libomp) go under the parallel regions that they work for.
     pub graft_openmp: bool,
 }

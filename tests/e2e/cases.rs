@@ -79,6 +79,7 @@ impl Case {
             ("musl-gcc ", "musl-gcc"),
             ("fuse-ld=lld", "ld.lld"),
             ("python3 ", "python3"),
+            ("dwp ", "dwp"),
         ];
         let text = format!("{} {}", self.build, self.run);
         OPTIONAL.iter().filter(|(word, _)| text.contains(word)).map(|&(_, tool)| tool).collect()
@@ -204,6 +205,15 @@ cases! {
     case_41_dlopen_same_address = "41-dlopen-same-address",
     case_43_lld_layout = "43-lld-layout",
     case_44_debug_frame_only = "44-debug-frame-only",
+    case_50_inline_chain = "50-inline-chain",
+    case_51_split_dwarf = "51-split-dwarf",
+    case_53_debuglink = "53-debuglink",
+    case_55_nopie_vs_pie = "55-nopie-vs-pie",
+    case_56_deleted_binary = "56-deleted-binary",
+    case_58_same_names = "58-same-names",
+    case_59_huge_names = "59-huge-names",
+    case_60_fortran_names = "60-fortran-names",
+    case_65_lto_parts = "65-lto-parts",
     case_70_static_binary = "70-static-binary",
     case_71_musl_binary = "71-musl-binary",
     case_73_names_with_spaces = "73-names-with-spaces",

@@ -18,6 +18,8 @@ mod sealed;
 mod shares;
 mod stress;
 mod sweep;
+mod symbol_notes;
+mod symbols;
 mod threads;
 mod view;
 mod waits;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use falloff_postprocess::views::ViewKind;
-use falloff_postprocess::{Database, OpenOptions};
+use falloff_postprocess::{Database, Debuginfod, OpenOptions, symbol_cache_dir};
 use falloff_profiler::event::rate_hz;
 use falloff_workflow::gate::Limits;
 
@@ -389,6 +389,8 @@ impl DebugArgs {
         OpenOptions {
             debug_paths: self.debug_paths.clone(),
             path_maps: self.path_maps.clone(),
+            symbol_cache: symbol_cache_dir(),
+            debuginfod: Debuginfod::from_env(),
             graft_openmp: self.graft_openmp,
         }
     }

@@ -39,6 +39,11 @@ impl Warnings {
         self.0.entry(sentence.into()).or_default().insert(subject.to_owned());
     }
 
+    /// Whether there is nothing to say.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Takes over all of another collection.
     pub fn extend(&mut self, other: Warnings) {
         for (sentence, subjects) in other.0 {

@@ -1,10 +1,20 @@
 //! Which function an address belongs to, from symbols and unwind entries.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+
+use super::demangle::{Language, is_mangled, short};
 use super::elf::{Elf, Symbol};
 use super::plt::Plt;
 
 /// Symbols before an address that are looked at for one that covers it.
 const NESTED_SYMBOLS: usize = 64;
+/// How far before a function without a name an exported one may be for its name to say where that is.
+const NEAR: u64 = 64 << 10;
+/// Names of one place that are compared.
+const NAMES_COMPARED: usize = 1000;
 
 /// Functions of a module by address.
 pub(super) struct Bounds<'a> {
@@ -15,6 +25,8 @@ pub(super) struct Bounds<'a> {
     code: Vec<(u64, u64)>,
     plt: Plt,
     entry: u64,
+    /// Other functions that are the same code, by address and size.
+    identical: RefCell<FxHashMap<(u64, u64), usize>>,
 }
 
 /// Name of the code where a program begins; it has a symbol only in files that are not stripped.
@@ -30,32 +42,38 @@ pub(super) enum Place<'a> {
         start: u64,
         /// Whether other files may refer to it.
         external: bool,
+        /// Other functions that are the same code: compilers and linkers fold identical ones.
+        identical: usize,
     },
     /// A jump through the procedure linkage table to this function.
     Plt(String),
-    /// A function without a name that begins here.
-    Unnamed(u64),
+    /// A function without a name.
+    Unnamed {
+        /// Where it begins.
+        start: u64,
+        /// An exported function not far before it.
+        after: Option<&'a str>,
+    },
 }
 
 impl<'a> Place<'a> {
-    fn of(symbol: &Symbol<'a>) -> Place<'a> {
-        Place::Symbol { name: symbol.name, start: symbol.address, external: symbol.external }
-    }
-
     /// Where the function begins, if that is known.
     pub fn start(&self) -> Option<u64> {
         match self {
-            Place::Symbol { start, .. } | Place::Unnamed(start) => Some(*start),
+            Place::Symbol { start, .. } | Place::Unnamed { start, .. } => Some(*start),
             Place::Plt(_) => None,
         }
     }
 }
 
 impl<'a> Bounds<'a> {
-    /// Of the module itself and its separate debug file.
-    pub fn new(binary: &Elf<'a>, debug: Option<&Elf<'a>>) -> Bounds<'a> {
+    /// Of the module itself and of files with more of its symbols, each with what its addresses lack of the module's.
+    pub fn new(binary: &Elf<'a>, others: &[(&Elf<'a>, u64)]) -> Bounds<'a> {
         let mut symbols = binary.symbols();
-        symbols.extend(debug.into_iter().flat_map(Elf::symbols));
+        for (elf, shift) in others {
+            let moved = |s: Symbol<'a>| Symbol { address: s.address.wrapping_add(*shift), ..s };
+            symbols.extend(elf.symbols().into_iter().map(moved));
+        }
         symbols.sort_unstable_by(|a, b| {
             // The shortest external name is the public one: `write` and not `__libc_write`, `MPI_Send` and not
             // `PMPI_Send`.
@@ -69,6 +87,7 @@ impl<'a> Bounds<'a> {
             code: binary.code_ranges(),
             plt: Plt::new(binary),
             entry: binary.entry(),
+            identical: RefCell::default(),
         }
     }
 
@@ -88,7 +107,7 @@ impl<'a> Bounds<'a> {
     pub fn find(&self, address: u64) -> Place<'a> {
         let entry = covering(&self.unwind, address);
         if let Some(symbol) = self.sized(address).or_else(|| self.unsized_or_short(address, entry)) {
-            return Place::of(symbol);
+            return self.place(symbol);
         }
         if let Some(name) = self.plt.name(address) {
             return Place::Plt(format!("{name}@plt"));
@@ -97,11 +116,13 @@ impl<'a> Bounds<'a> {
         // function; one byte before it is what was recorded.
         let after = self.symbols.partition_point(|s| s.address <= address);
         if let Some(next) = self.symbols.get(after).filter(|s| entry.is_none() && s.address == address + 1) {
-            return Place::of(next);
+            return self.place(next);
         }
         match entry.map_or_else(|| self.gap_start(address), |(start, _)| start) {
-            start if start == self.entry => Place::Symbol { name: ENTRY_NAME, start, external: true },
-            start => Place::Unnamed(start),
+            start if start == self.entry => {
+                Place::Symbol { name: ENTRY_NAME, start, external: true, identical: 0 }
+            }
+            start => Place::Unnamed { start, after: self.exported_before(start) },
         }
     }
 
@@ -117,6 +138,41 @@ impl<'a> Bounds<'a> {
             Some((self.find(address).start()?, ends.into_iter().flatten().min()?))
         };
         covering(&self.unwind, address).or_else(symbol).or_else(gap)
+    }
+
+    fn place(&self, symbol: &Symbol<'a>) -> Place<'a> {
+        Place::Symbol {
+            name: symbol.name,
+            start: symbol.address,
+            external: symbol.external,
+            identical: self.identical(symbol),
+        }
+    }
+
+    /// Other functions at a symbol's place. Plain names of one place are one function with several names, as the C
+    /// library has them; mangled ones are written as different functions in the source.
+    fn identical(&self, symbol: &Symbol) -> usize {
+        let first = self.symbols.partition_point(|s| s.address < symbol.address);
+        let end = self.symbols.partition_point(|s| s.address <= symbol.address);
+        if end - first < 2 || !is_mangled(symbol.name) {
+            return 0;
+        }
+        let key = (symbol.address, symbol.size);
+        if let Some(known) = self.identical.borrow().get(&key) {
+            return *known;
+        }
+        let same = |s: &&Symbol| s.size == symbol.size && is_mangled(s.name);
+        let names = self.symbols[first..end].iter().filter(same).take(NAMES_COMPARED);
+        let names: BTreeSet<String> = names.map(|s| short(s.name, Language::Other)).collect();
+        let others = names.len().saturating_sub(1);
+        self.identical.borrow_mut().insert(key, others);
+        others
+    }
+
+    fn exported_before(&self, address: u64) -> Option<&'a str> {
+        let (section, _) = covering(&self.code, address)?;
+        let nearest = self.below(address).take(NESTED_SYMBOLS).find(|s| s.external && !s.label)?;
+        (nearest.address >= section.max(address.saturating_sub(NEAR))).then_some(nearest.name)
     }
 
     /// Symbols at or below the address, nearest first.
@@ -158,7 +214,8 @@ impl<'a> Bounds<'a> {
     }
 }
 
-fn leading_underscores(name: &str) -> usize {
+/// Underscores that the C library puts before names that are not public.
+pub(super) fn leading_underscores(name: &str) -> usize {
     // Mangled names begin with one by their nature.
     if name.starts_with("_Z") || name.starts_with("_R") {
         0
@@ -187,6 +244,7 @@ mod tests {
             name,
             external: true,
             label: false,
+            indirect: false,
         });
         Bounds {
             symbols: symbols.collect(),
@@ -194,11 +252,20 @@ mod tests {
             code: vec![(0x100, 0x1000)],
             plt: Plt::default(),
             entry: 0x200,
+            identical: RefCell::default(),
         }
     }
 
     fn named(name: &'static str, start: u64) -> Place<'static> {
-        Place::Symbol { name, start, external: true }
+        Place::Symbol { name, start, external: true, identical: 0 }
+    }
+
+    fn unnamed(start: u64) -> Place<'static> {
+        Place::Unnamed { start, after: None }
+    }
+
+    fn after(start: u64, name: &'static str) -> Place<'static> {
+        Place::Unnamed { start, after: Some(name) }
     }
 
     #[test]
@@ -206,7 +273,7 @@ mod tests {
         let b =
             bounds(&[(0x100, 0x20, "a"), (0x130, 0x20, "start_context")], &[(0x100, 0x120), (0x130, 0x150)]);
         assert_eq!(b.find(0x12f), named("start_context", 0x130));
-        assert_eq!(b.find(0x12e), Place::Unnamed(0x120));
+        assert_eq!(b.find(0x12e), after(0x120, "a"));
         assert_eq!(b.find(0x11f), named("a", 0x100));
     }
 
@@ -214,18 +281,18 @@ mod tests {
     fn a_symbol_is_not_stretched_over_an_unnamed_neighbour() {
         let b = bounds(&[(0x100, 0x20, "a")], &[(0x100, 0x120), (0x120, 0x180)]);
         assert_eq!(b.find(0x11f), named("a", 0x100));
-        assert_eq!(b.find(0x120), Place::Unnamed(0x120));
-        assert_eq!(b.find(0x17f), Place::Unnamed(0x120));
-        assert_eq!(b.find(0x180), Place::Unnamed(0x180));
-        assert_eq!(b.find(0x190), Place::Unnamed(0x180));
-        assert_eq!(b.find(0x50), Place::Unnamed(0x50));
+        assert_eq!(b.find(0x120), after(0x120, "a"));
+        assert_eq!(b.find(0x17f), after(0x120, "a"));
+        assert_eq!(b.find(0x180), after(0x180, "a"));
+        assert_eq!(b.find(0x190), after(0x180, "a"));
+        assert_eq!(b.find(0x50), unnamed(0x50));
     }
 
     #[test]
     fn a_symbol_without_size_reaches_the_end_of_its_entry() {
         let b = bounds(&[(0x100, 0, "start")], &[(0x100, 0x140), (0x140, 0x150)]);
         assert_eq!(b.find(0x13f), named("start", 0x100));
-        assert_eq!(b.find(0x140), Place::Unnamed(0x140));
+        assert_eq!(b.find(0x140), after(0x140, "start"));
     }
 
     #[test]
@@ -256,5 +323,31 @@ mod tests {
         assert_eq!(b.extent(0x180), Some((0x140, 0x200)));
         assert_eq!(b.extent(0x300), Some((0x200, 0x1000)));
         assert_eq!(b.extent(0x2000), None);
+    }
+
+    fn an_exported_name_is_a_hint_only_nearby() {
+        let mut b =
+            bounds(&[(0x100, 0x20, "a")], &[(0x100, 0x120), (0x10_100, 0x10_200), (0x10_101, 0x10_200)]);
+        b.code = vec![(0x100, 0x20_000)];
+        assert_eq!(b.find(0x10_100), after(0x10_100, "a"));
+        assert_eq!(b.find(0x10_150), unnamed(0x10_101));
+        b.code = vec![(0x100, 0x200), (0x300, 0x20_000)];
+        assert_eq!(b.find(0x10_100), unnamed(0x10_100));
+    }
+
+    #[test]
+    fn identical_functions_are_counted() {
+        let identical = |names: &[&'static str]| {
+            let symbols: Vec<_> = names.iter().map(|name| (0x100, 0x20, *name)).collect();
+            match bounds(&symbols, &[]).find(0x110) {
+                Place::Symbol { identical, .. } => identical,
+                place => panic!("{place:?}"),
+            }
+        };
+        assert_eq!(identical(&["_Z3addi", "_Z3subi", "_Z3muli"]), 2);
+        // One function: constructors for whole and for base objects; names of the C library.
+        assert_eq!(identical(&["_ZN1aC1Ev", "_ZN1aC2Ev"]), 0);
+        assert_eq!(identical(&["write", "__write", "__libc_write"]), 0);
+        assert_eq!(identical(&["_Z3addi", "add"]), 0);
     }
 }

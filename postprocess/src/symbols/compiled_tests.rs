@@ -7,13 +7,18 @@ use std::sync::Arc;
 use object::{Object, ObjectSymbol};
 
 use super::elf::{Elf, Files};
-use super::{ModuleSymbols, Resolved, resolve_module};
+use super::{ModuleSymbols, Resolved};
 use crate::database::SymbolSource;
 use crate::load::{ModuleKey, Origin};
 use crate::open::OpenOptions;
 
 /// Compiles a source in a directory of its own; `None`, with the reason printed, where there is no compiler.
-fn compile(compiler: &str, file: &str, source: &str, flags: &[&str]) -> Option<(tempfile::TempDir, PathBuf)> {
+pub(super) fn compile(
+    compiler: &str,
+    file: &str,
+    source: &str,
+    flags: &[&str],
+) -> Option<(tempfile::TempDir, PathBuf)> {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join(file), source).unwrap();
     compile_in(dir, compiler, file.as_ref(), flags)
@@ -50,11 +55,11 @@ fn compile_in(
 }
 
 #[expect(clippy::print_stderr, reason = "a test that is left out says why")]
-fn skip(reason: &str) {
+pub(super) fn skip(reason: &str) {
     eprintln!("skipped: {reason}");
 }
 
-fn run(program: &str, dir: &Path, args: &[&str]) -> bool {
+pub(super) fn run(program: &str, dir: &Path, args: &[&str]) -> bool {
     match Command::new(program).current_dir(dir).args(args).status() {
         Ok(status) => status.success(),
         Err(error) => {
@@ -64,7 +69,12 @@ fn run(program: &str, dir: &Path, args: &[&str]) -> bool {
     }
 }
 
-fn key(path: &Path) -> ModuleKey {
+/// Resolves addresses of a module that may have changed at any time.
+pub(super) fn resolve_module(key: &ModuleKey, addresses: &[u64], options: &OpenOptions) -> ModuleSymbols {
+    super::resolve_module(key, addresses, u64::MAX, options)
+}
+
+pub(super) fn key(path: &Path) -> ModuleKey {
     let files = Files::default();
     let elf = Elf::open(path, &files).unwrap();
     ModuleKey {
@@ -75,7 +85,7 @@ fn key(path: &Path) -> ModuleKey {
 }
 
 /// Address and size of a symbol.
-fn symbol(path: &Path, name: &str) -> (u64, u64) {
+pub(super) fn symbol(path: &Path, name: &str) -> (u64, u64) {
     let files = Files::default();
     let elf = Elf::open(path, &files).unwrap();
     let symbol =
@@ -106,15 +116,15 @@ pub(super) fn resolved(
     (symbols, all)
 }
 
-fn names(resolved: &Resolved) -> Vec<&str> {
+pub(super) fn names(resolved: &Resolved) -> Vec<&str> {
     resolved.frames.iter().map(|f| &*f.function.name).collect()
 }
 
-fn file_name(path: &Option<Arc<str>>) -> Option<&str> {
+pub(super) fn file_name(path: &Option<Arc<str>>) -> Option<&str> {
     path.as_deref().and_then(|p| p.rsplit('/').next())
 }
 
-const INLINED: &str = "\
+pub(super) const INLINED: &str = "\
 static volatile unsigned long sink;
 #define BURN(n) do { for (unsigned long i = 0; i < n; i++) sink += i; } while (0)
 static inline __attribute__((always_inline)) void innermost(void) { BURN(150); }

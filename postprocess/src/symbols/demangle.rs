@@ -1,14 +1,7 @@
-//! Names as people write them: C++, Rust and Fortran, without what the compiler added.
+//! Names as people write them: C++, Rust, Fortran, D and OCaml, without what the compiler added.
 
-use std::fmt::{self, Write};
-
-use cpp_demangle::{BorrowedSymbol, DemangleOptions};
-
-use super::fortran;
-
-/// Longest mangled name that is looked at, and longest name that comes out; others stay mangled.
-const MANGLED_MAX: usize = 16 << 10;
-const DEMANGLED_MAX: usize = 4 << 10;
+use super::render::{self, Form};
+use super::{dlang, fortran, ocaml};
 
 /// Language of the source, as far as names depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,21 +32,24 @@ impl Language {
 /// The shown name of a symbol, without return type and parameters.
 pub(super) fn short(name: &str, language: Language) -> String {
     let (base, kept) = split_clone_suffix(name, language);
-    let shown = cpp_or_rust(base, DemangleOptions::new().no_params().no_return_type());
-    let shown = shown.or_else(|| fortran::name(base, language == Language::Fortran));
-    shown.unwrap_or_else(|| base.to_owned()) + kept
+    let shown = readable(base)
+        .or_else(|| fortran::name(base, language == Language::Fortran))
+        .or_else(|| dlang::name(base))
+        .or_else(|| ocaml::name(base));
+    shown.unwrap_or_else(|| render::cut(name, base)) + kept
 }
 
-/// The same with parameters, to tell overloads apart; `None` if it is no C++ name.
+/// The same with parameters, to tell overloads apart; `None` if it is no C++ name, or a long one.
 pub(super) fn with_parameters(name: &str) -> Option<String> {
     let (base, kept) = split_clone_suffix(name, Language::Other);
-    let shown = is_cpp(base).then(|| cpp(base, DemangleOptions::new().no_return_type())).flatten()?;
+    let is_short = is_cpp(base) && base.len() <= render::LONG;
+    let shown = is_short.then(|| render::cpp(base, Form::Parameters)).flatten()?;
     Some(shown + kept)
 }
 
 /// Whether a name is mangled, so that it says more than a plain one.
 pub(super) fn is_mangled(name: &str) -> bool {
-    is_cpp(name) || name.starts_with("_R") || fortran::is_mangled(name)
+    is_cpp(name) || name.starts_with("_R") || fortran::is_mangled(name) || dlang::is_mangled(name)
 }
 
 /// Whether it is a C++ name that [`with_parameters`] can show.
@@ -66,44 +62,39 @@ fn is_legacy_rust(name: &str) -> bool {
     hash.and_then(|h| h.strip_prefix("17h")).is_some_and(|h| h.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
-fn cpp_or_rust(name: &str, options: DemangleOptions) -> Option<String> {
-    if name.len() > MANGLED_MAX {
-        None
-    } else if name.starts_with("_R") || is_legacy_rust(name) {
-        let demangled = rustc_demangle::try_demangle(name).ok()?;
-        let mut out = Limited(String::new());
-        write!(out, "{demangled:#}").is_ok().then_some(out.0)
+fn readable(name: &str) -> Option<String> {
+    if name.starts_with("_R") || is_legacy_rust(name) {
+        render::rust(name)
     } else if is_cpp(name) {
-        cpp(name, options)
+        render::cpp(name, Form::Short)
     } else {
         None
     }
 }
 
-fn cpp(name: &str, options: DemangleOptions) -> Option<String> {
-    if name.len() > MANGLED_MAX {
-        return None;
-    }
-    let symbol = BorrowedSymbol::new(name.as_bytes()).ok()?;
-    let mut out = Limited(String::new());
-    symbol.structured_demangle(&mut out, &options).is_ok().then_some(out.0)
-}
-
-/// Text that may not grow without end: nested templates can be exponentially longer than their mangled form.
-struct Limited(String);
-
-impl Write for Limited {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        if self.0.len() + text.len() > DEMANGLED_MAX {
-            return Err(fmt::Error);
-        }
-        self.0.push_str(text);
-        Ok(())
-    }
-}
-
 /// Suffixes of copies and parts of a function, which are shown as the function.
-const CLONE_SUFFIXES: [&str; 7] = ["part", "isra", "constprop", "cold", "lto_priv", "localalias", "llvm"];
+const CLONE_SUFFIXES: [&str; 19] = [
+    // The GNU compiler: parts, specialised and vectorised copies, copies for a processor, coroutines.
+    "part",
+    "isra",
+    "constprop",
+    "cold",
+    "lto_priv",
+    "lto_clone",
+    "localalias",
+    "simdclone",
+    "actor",
+    "destroy",
+    "clone", // LLVM: copies, parts, coroutines.
+    "llvm",
+    "warm",
+    "hot",
+    "unlikely",
+    "resume",
+    "cleanup",
+    "specialized",
+    "__part",
+];
 /// Suffix of the body of an OpenMP region, which is shown.
 const REGION: &str = "._omp_fn.";
 
@@ -127,7 +118,9 @@ fn split_clone_suffix(name: &str, language: Language) -> (&str, &str) {
         } else if number {
             match before.rsplit_once('.').filter(|(b, word)| !b.is_empty() && CLONE_SUFFIXES.contains(word)) {
                 Some((before, _)) => before,
-                None if language != Language::Other => before,
+                // In Go, dots and numbers are parts of names.
+                None if language == Language::Fortran => before,
+                None if language == Language::Unknown && !before.contains('.') => before,
                 None => break,
             }
         } else {
@@ -176,6 +169,9 @@ mod tests {
         assert_eq!(shown("main._omp_fn.12.constprop.0"), "main._omp_fn.12");
         assert_eq!(shown("_Z3runv._omp_fn.0"), "run._omp_fn.0");
         assert_eq!(shown("_Z3runv.part.0"), "run");
+        assert_eq!(shown("_Z3runv.cold.12"), "run");
+        assert_eq!(shown("work.simdclone.3"), "work");
+        assert_eq!(shown("_ZN3foo3bar17h0123456789abcdefE.llvm.1234567890"), "foo::bar");
         assert_eq!(shown(".hidden"), ".hidden");
     }
 
@@ -186,20 +182,21 @@ mod tests {
     }
 
     #[test]
-    fn monstrous_names_stay_mangled() {
-        let deep = format!("_Z3f{}v", "N1aIi".repeat(2000));
-        assert_eq!(shown(&deep), deep);
-        let long = format!("_Z{}{}v", 20_000, "x".repeat(20_000));
-        assert_eq!(shown(&long), long);
-        // Each substitution doubles the text.
-        let doubling = (0..40)
-            .fold("_Z1fI1aIiiE".to_owned(), |s, i| format!("{s}1aIS{}_S{}_E", to_base_36(i), to_base_36(i)))
-            + "Evv";
-        let _ = shown(&doubling);
+    fn names_of_other_languages_are_shown() {
+        assert_eq!(shown("_D3app4workFiZv"), "app.work");
+        assert_eq!(shown("camlStdlib__List__map_507"), "Stdlib.List.map");
+        assert_eq!(shown("main.work.func1.2"), "main.work.func1.2");
+        assert_eq!(shown("main.(*Till).Add"), "main.(*Till).Add");
     }
 
-    fn to_base_36(n: u32) -> String {
-        char::from_digit(n % 36, 36).unwrap().to_ascii_uppercase().to_string()
+    #[test]
+    fn names_without_end_are_cut() {
+        let deep = format!("_Z3f{}v", "N1aIi".repeat(2000));
+        assert!(shown(&deep).starts_with("_Z3fN1aIi"));
+        let long = format!("_Z{}{}v", 20_000, "x".repeat(20_000));
+        assert!(shown(&long).starts_with("xxx") && shown(&long).len() < 5000);
+        let endless = "y".repeat(10 << 20);
+        assert!(shown(&endless).len() < 5000);
     }
 
     proptest! {

@@ -1,4 +1,4 @@
-//! ELF files: sections, symbols, ranges of unwind entries.
+//! ELF files: sections, links, symbols, ranges of unwind entries.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -49,6 +49,8 @@ pub(super) struct Symbol<'a> {
     pub external: bool,
     /// A place in assembly code that nobody declared to be a function.
     pub label: bool,
+    /// Code that chooses one of several functions when the program starts.
+    pub indirect: bool,
 }
 
 impl<'a> Elf<'a> {
@@ -74,12 +76,16 @@ impl<'a> Elf<'a> {
     }
 
     /// A section's bytes, decompressed; empty if it is absent or damaged.
-    pub fn section(&self, name: &str) -> &'a [u8] {
+    pub fn section_data(&self, name: &str) -> Cow<'a, [u8]> {
         let data = self.object.section_by_name(name).and_then(|s| s.uncompressed_data().ok());
-        match data {
-            Some(Cow::Borrowed(bytes)) => bytes,
-            Some(Cow::Owned(bytes)) => self.files.keep_bytes(bytes),
-            None => &[],
+        data.unwrap_or(Cow::Borrowed(&[]))
+    }
+
+    /// The same, kept as long as the file.
+    pub fn section(&self, name: &str) -> &'a [u8] {
+        match self.section_data(name) {
+            Cow::Borrowed(bytes) => bytes,
+            Cow::Owned(bytes) => self.files.keep_bytes(bytes),
         }
     }
 
@@ -108,6 +114,33 @@ impl<'a> Elf<'a> {
         self.object.segments().find_map(|segment| segment.data_range(address, size).ok().flatten())
     }
 
+    /// Where `.text` lies. A library that was moved by prelinking differs in it from its debug file.
+    pub fn text_address(&self) -> Option<u64> {
+        self.object.section_by_name(".text").map(|section| section.address())
+    }
+
+    /// Name and id of the file that this debug file shares parts with.
+    pub fn shared_link(&self) -> Option<(&'a [u8], &'a [u8])> {
+        let link = self.object.gnu_debugaltlink().ok().flatten();
+        link.or_else(|| self.supplement(false))
+    }
+
+    /// The id under which debug files know this file as the one that they share parts with.
+    pub fn shared_id(&self) -> &'a [u8] {
+        self.supplement(true).map_or(self.build_id(), |(_, id)| id)
+    }
+
+    /// `.debug_sup` of DWARF 5: version, whether this is the shared file, its name, the length of its id and the id.
+    fn supplement(&self, shared: bool) -> Option<(&'a [u8], &'a [u8])> {
+        let section = self.section(".debug_sup");
+        let (head, rest) = section.split_at_checked(3)?;
+        let end = rest.iter().position(|b| *b == 0)?;
+        let (name, id) = (&rest[..end], &rest[end + 1..]);
+        let mut id = EndianSlice::new(id, self.endian());
+        let length = usize::try_from(gimli::Reader::read_uleb128(&mut id).ok()?).ok()?;
+        (head[2] == u8::from(shared)).then(|| id.slice().get(..length).map(|id| (name, id)))?
+    }
+
     /// Executable sections as address ranges, sorted.
     pub fn code_ranges(&self) -> Vec<(u64, u64)> {
         let mut ranges: Vec<(u64, u64)> = self
@@ -128,10 +161,12 @@ impl<'a> Elf<'a> {
         let code = self.code_ranges();
         let all = self.object.symbols().chain(self.object.dynamic_symbols());
         all.filter_map(|symbol| {
-            let label = match (symbol.kind(), symbol.flags()) {
-                (SymbolKind::Text, _) => false,
-                (_, SymbolFlags::Elf { st_info, .. }) if st_info & 0xf == object::elf::STT_GNU_IFUNC => false,
-                (SymbolKind::Unknown, _) => true,
+            let indirect = matches!(symbol.flags(), SymbolFlags::Elf { st_info, .. }
+                if st_info & 0xf == object::elf::STT_GNU_IFUNC);
+            let label = match symbol.kind() {
+                SymbolKind::Text => false,
+                _ if indirect => false,
+                SymbolKind::Unknown => true,
                 _ => return None,
             };
             let (address, name) = (symbol.address(), symbol.name().ok()?);
@@ -145,7 +180,7 @@ impl<'a> Elf<'a> {
             // In a table for version symbols, `name@VERSION`.
             let name = name.split('@').next().unwrap_or(name);
             let external = symbol.is_global() || symbol.is_weak();
-            Some(Symbol { address, size: symbol.size(), name, external, label })
+            Some(Symbol { address, size: symbol.size(), name, external, label, indirect })
         })
         .collect()
     }

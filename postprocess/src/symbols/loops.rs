@@ -98,7 +98,7 @@ fn is_named_so(target: u64, bounds: &Bounds) -> bool {
     match bounds.find(target) {
         Place::Symbol { name, start, .. } => start == target && never_returns(name),
         Place::Plt(name) => never_returns(name.trim_end_matches("@plt")),
-        Place::Unnamed(_) => false,
+        Place::Unnamed { .. } => false,
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::demangle::{Language, is_cpp, short, with_parameters};
+use super::render::LONG;
 
 /// Neighbours in the sorted symbol table that are compared.
 const NEIGHBOURS: usize = 16;
@@ -19,7 +20,7 @@ pub(super) struct Names<'a> {
 impl<'a> Names<'a> {
     /// Of a module with these symbols.
     pub fn new(symbols: impl Iterator<Item = &'a str>) -> Names<'a> {
-        let mut cpp: Vec<&str> = symbols.filter(|name| is_cpp(name)).collect();
+        let mut cpp: Vec<&str> = symbols.filter(|name| is_cpp(name) && name.len() <= LONG).collect();
         cpp.sort_unstable();
         cpp.dedup();
         Names { cpp, shown: FxHashMap::default() }

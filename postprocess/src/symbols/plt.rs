@@ -1,13 +1,18 @@
 //! Names of procedure linkage table entries, from the relocations of the slots that they jump through.
 
+use std::cmp::Reverse;
+
 use object::{Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, RelocationTarget};
 use rustc_hash::FxHashMap;
 
+use super::bounds::leading_underscores;
 use super::elf::Elf;
 
 /// Sections with entries, each entry 16 bytes long.
-const SECTIONS: [&str; 3] = [".plt", ".plt.sec", ".plt.got"];
+const SECTIONS: [&str; 4] = [".plt", ".plt.sec", ".plt.got", ".iplt"];
 const ENTRY: u64 = 16;
+/// Bytes of a relocation: slot, kind and symbol, addend.
+const RELOCATION: usize = 24;
 
 /// Entries by address.
 #[derive(Default)]
@@ -45,20 +50,37 @@ impl Plt {
     }
 }
 
-/// Function name of every relocated slot.
+/// Function name of every relocated slot; those that a resolver fills (`IRELATIVE`) have the resolver's name, which is
+/// the function's.
 fn slots(elf: &Elf) -> FxHashMap<u64, String> {
+    let mut slots = resolved_slots(elf);
     let (Some(relocations), Some(symbols)) =
         (elf.object.dynamic_relocations(), elf.object.dynamic_symbol_table())
     else {
-        return FxHashMap::default();
+        return slots;
     };
-    relocations
-        .filter_map(|(slot, relocation)| {
-            let RelocationTarget::Symbol(index) = relocation.target() else { return None };
-            let name = symbols.symbol_by_index(index).ok()?.name().ok()?.to_owned();
-            (!name.is_empty()).then_some((slot, name))
-        })
-        .collect()
+    slots.extend(relocations.filter_map(|(slot, relocation)| {
+        let RelocationTarget::Symbol(index) = relocation.target() else { return None };
+        let name = symbols.symbol_by_index(index).ok()?.name().ok()?.to_owned();
+        (!name.is_empty()).then_some((slot, name))
+    }));
+    slots
+}
+
+/// Slots of functions of the module itself of which a resolver chooses one; static programs have only these.
+fn resolved_slots(elf: &Elf) -> FxHashMap<u64, String> {
+    let mut symbols: Vec<_> = elf.symbols().into_iter().filter(|symbol| symbol.indirect).collect();
+    // The public name of each: the last one stays.
+    symbols.sort_unstable_by_key(|s| Reverse((leading_underscores(s.name), s.name.len(), s.name)));
+    let resolvers: FxHashMap<u64, &str> = symbols.iter().map(|s| (s.address, s.name)).collect();
+    let section = |name: &&str| elf.section(name).chunks_exact(RELOCATION);
+    let word = |entry: &[u8], at: usize| entry[at..at + 8].try_into().map(u64::from_le_bytes).ok();
+    let slot = |entry: &[u8]| {
+        let irelative = word(entry, 8)? == u64::from(object::elf::R_X86_64_IRELATIVE);
+        let name = resolvers.get(&word(entry, 16)?).filter(|_| irelative)?;
+        Some((word(entry, 0)?, (*name).to_owned()))
+    };
+    [".rela.plt", ".rela.iplt", ".rela.dyn"].iter().flat_map(section).filter_map(slot).collect()
 }
 
 /// The slot of `jmp *disp32(%rip)` in an entry.

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::bounds::{Bounds, Place};
-use super::debug_files::{find_binary, find_debug, find_shared, hex};
+use super::cache::Entry;
+use super::debug_files::{Search, hex};
+use super::debugdata;
 use super::demangle::{Language, is_mangled};
 use super::dwarf::{Dwarf, RawFrame};
 use super::elf::{Elf, Files};
@@ -20,9 +22,14 @@ use crate::open::OpenOptions;
 /// Main program of a Fortran source, for the linker.
 const FORTRAN_MAIN: &str = "MAIN__";
 
-/// Resolves the addresses of one module. What cannot be resolved is `module+0x…`, with one warning for each
-/// reason.
-pub(crate) fn resolve_module(key: &ModuleKey, addresses: &[u64], options: &OpenOptions) -> ModuleSymbols {
+/// Resolves the addresses of one module, which was first measured at `since_ns` (nanoseconds since 1970). What cannot be
+/// resolved is `module+0x…`, with one warning for each reason.
+pub(crate) fn resolve_module(
+    key: &ModuleKey,
+    addresses: &[u64],
+    since_ns: u64,
+    options: &OpenOptions,
+) -> ModuleSymbols {
     if let Origin::Anonymous(maker) = &key.origin {
         return jit::resolve(&key.path, maker, addresses, options);
     }
@@ -34,7 +41,7 @@ pub(crate) fn resolve_module(key: &ModuleKey, addresses: &[u64], options: &OpenO
     };
     let mut symbols = ModuleSymbols::new(key.file_name(), info, Warnings::default());
     if !addresses.is_empty() {
-        let filled = isolate(|| fill(&mut symbols, key, addresses, options));
+        let filled = isolate(|| fill(&mut symbols, key, addresses, since_ns, options));
         let reason = filled.unwrap_or_else(|panic| Err(format!("the file is damaged ({panic})")));
         if let Err(reason) = reason {
             symbols.warnings.add(&key.path, format!("no names: {reason}"));
@@ -47,57 +54,35 @@ fn fill(
     symbols: &mut ModuleSymbols,
     key: &ModuleKey,
     addresses: &[u64],
+    since_ns: u64,
     options: &OpenOptions,
 ) -> Result<(), String> {
     let files = Files::default();
-    let binary = find_binary(key, &options.debug_paths, &files)?;
-    let debug =
-        if binary.has_debug_info() { None } else { find_debug(&binary, &options.debug_paths, &files) };
-    let with_debug = debug.as_ref().unwrap_or(&binary);
-    let shared = find_shared(with_debug, &options.debug_paths, &files);
-    let bounds = Bounds::new(&binary, debug.as_ref());
-    let dwarf = if with_debug.has_debug_info() {
-        // A damaged index must not cost the symbols.
-        let opened =
-            isolate(|| Dwarf::new(with_debug, shared.as_ref(), &binary.path, &options.debug_paths, &files));
-        let opened = opened.ok().flatten();
-        if opened.is_none() {
-            symbols.warnings.add(&key.path, "the debug information is damaged: names come from symbols");
+    let search = Search::new(options);
+    let found = Found::new(&search, key, since_ns, &files);
+    for note in search.notes() {
+        symbols.warnings.add(&key.path, note);
+    }
+    let found = found?;
+    symbols.info.debug_file = found.debug.as_ref().map(|d| d.path.to_string_lossy().into_owned());
+    let entry = options.symbol_cache.as_ref().and_then(|dir| {
+        let parts = [Some(&found.binary), found.debug.as_ref(), found.shared.as_ref()];
+        let parts: Vec<&Elf> = parts.into_iter().flatten().collect();
+        Entry::new(dir, key.file_name(), &parts, &options.path_maps)
+    });
+    if let Some(kept) = entry.as_ref().and_then(Entry::load) {
+        symbols.info.source = kept.source;
+        for (address, resolved) in kept.addresses {
+            symbols.insert(address, resolved);
         }
-        opened
-    } else {
-        None
-    };
-    symbols.info.source = match (&dwarf, bounds.has_symbols(), bounds.has_unwind_entries()) {
-        (Some(_), _, _) => SymbolSource::Debug,
-        (None, true, _) => SymbolSource::Symbols,
-        (None, false, true) => SymbolSource::Bounds,
-        (None, false, false) => SymbolSource::Nothing,
-    };
-    symbols.info.debug_file = debug.as_ref().map(|d: &Elf| d.path.to_string_lossy().into_owned());
-    let mut resolver = Resolver {
-        module: symbols.module.clone(),
-        names: Names::new(bounds.names()),
-        bounds,
-        dwarf,
-        paths: SourcePaths::new(&options.path_maps),
-        loops: Loops::new(&binary),
-        damaged: 0,
-    };
-    for address in addresses {
-        let resolved = resolver.resolve(*address);
-        symbols.insert(*address, resolved);
     }
-    let damaged = resolver.damaged;
-    if damaged > 0 {
-        let sentence =
-            format!("the debug information of {damaged} addresses is damaged: names come from symbols");
-        symbols.warnings.add(&key.path, sentence);
-    }
-    let missing = resolver.dwarf.as_ref().map_or(0, Dwarf::missing_split_files);
-    if missing > 0 {
-        let sentence = format!("{missing} split debug files (.dwo) are missing: names come from symbols");
-        symbols.warnings.add(&key.path, sentence);
+    let missing: Vec<u64> = addresses.iter().copied().filter(|a| !symbols.knows(*a)).collect();
+    if !missing.is_empty() {
+        found.resolve(symbols, key, &missing, options, &files);
+        // What a missing or damaged file left out may be there next time.
+        if let Some(entry) = entry.filter(|_| symbols.warnings.is_empty()) {
+            entry.store(symbols.info.source, symbols.addresses());
+        }
     }
     Ok(())
 }
@@ -106,6 +91,93 @@ fn fill(
 fn look_up(dwarf: Option<&Dwarf>, address: u64) -> Option<Vec<RawFrame>> {
     let Some(dwarf) = dwarf else { return Some(Vec::new()) };
     isolate(|| dwarf.frames(address)).ok()?.ok()
+}
+
+/// The files of a module.
+struct Found<'a> {
+    binary: Elf<'a>,
+    /// Its separate debug file.
+    debug: Option<Elf<'a>>,
+    /// What the debug file shares with others.
+    shared: Option<Elf<'a>>,
+}
+
+impl<'a> Found<'a> {
+    fn new(search: &Search, key: &ModuleKey, since_ns: u64, files: &'a Files) -> Result<Found<'a>, String> {
+        let binary = search.binary(key, since_ns, files)?;
+        let debug = if binary.has_debug_info() { None } else { search.debug(&binary, files) };
+        let shared = search.shared(debug.as_ref().unwrap_or(&binary), files);
+        Ok(Found { binary, debug, shared })
+    }
+
+    fn resolve(
+        &self,
+        symbols: &mut ModuleSymbols,
+        key: &ModuleKey,
+        addresses: &[u64],
+        options: &OpenOptions,
+        files: &'a Files,
+    ) {
+        let Found { binary, debug, shared } = self;
+        let with_debug = debug.as_ref().unwrap_or(binary);
+        let shift = match (binary.text_address(), with_debug.text_address()) {
+            (Some(binary), Some(debug)) => binary.wrapping_sub(debug),
+            _ => 0,
+        };
+        // A symbol table for tools that print stacks; a debug file has all of it and more.
+        let inner = if debug.is_none() { debugdata::inner(binary, files) } else { None };
+        let others: Vec<(&Elf, u64)> =
+            debug.iter().map(|elf| (elf, shift)).chain(inner.iter().map(|elf| (elf, 0))).collect();
+        let bounds = Bounds::new(binary, &others);
+        let dwarf = if with_debug.has_debug_info() {
+            let paths = &options.debug_paths;
+            // A damaged index must not cost the symbols.
+            let opened = isolate(|| {
+                Dwarf::new(with_debug, shared.as_ref(), &binary.path, paths, files, addresses, shift)
+            });
+            let opened = opened.ok().flatten();
+            if opened.is_none() {
+                symbols.warnings.add(&key.path, "the debug information is damaged: names come from symbols");
+            }
+            opened
+        } else {
+            None
+        };
+        symbols.info.source = match (&dwarf, bounds.has_symbols(), bounds.has_unwind_entries()) {
+            (Some(_), _, _) => SymbolSource::Debug,
+            (None, true, _) => SymbolSource::Symbols,
+            (None, false, true) => SymbolSource::Bounds,
+            (None, false, false) => SymbolSource::Nothing,
+        };
+        let mut resolver = Resolver {
+            module: symbols.module.clone(),
+            names: Names::new(bounds.names()),
+            bounds,
+            dwarf,
+            paths: SourcePaths::new(&options.path_maps),
+            loops: Loops::new(binary),
+            damaged: 0,
+        };
+        for address in addresses {
+            let resolved = resolver.resolve(*address);
+            symbols.insert(*address, resolved);
+        }
+        let damaged = resolver.damaged;
+        if damaged > 0 {
+            let sentence =
+                format!("the debug information of {damaged} addresses is damaged: names come from symbols");
+            symbols.warnings.add(&key.path, sentence);
+        }
+        let missing = resolver.dwarf.as_ref().map_or(0, Dwarf::missing_split_files);
+        if missing > 0 {
+            let sentence = format!("{missing} split debug files (.dwo) are missing: names come from symbols");
+            symbols.warnings.add(&key.path, sentence);
+        }
+        if with_debug.shared_link().is_some() && shared.is_none() && resolver.dwarf.is_some() {
+            let sentence = "the file that its debug information shares with others (dwz) is missing: some names come from symbols";
+            symbols.warnings.add(&key.path, sentence);
+        }
+    }
 }
 
 struct Resolver<'a> {
@@ -153,7 +225,7 @@ impl Resolver<'_> {
                 (Some(file), Some(line)) => {
                     format!("loop at {}:{line}", file.rsplit('/').next().unwrap_or(file))
                 }
-                _ => format!("loop at {}", unnamed(&self.module, place.address)),
+                _ => format!("loop at {}", unnamed(&self.module, place.address, None)),
             };
             let found = ResolvedLoop { name: name.into(), line: place.line.filter(|_| file.is_some()), file };
             let Some(frame) = frames.get_mut(depth.saturating_sub(1)) else { continue };
@@ -185,31 +257,54 @@ impl Resolver<'_> {
     /// since the plain name may be one for use inside the library.
     fn outer_name(&mut self, place: &Place, frame: &RawFrame) -> Arc<str> {
         let language = Language::of(frame.language);
-        match (place, &frame.name) {
+        let name = match (place, &frame.name) {
             (Place::Symbol { name: symbol, external, .. }, Some(name))
                 if !is_mangled(name) && name != FORTRAN_MAIN && (*external || is_mangled(symbol)) =>
             {
-                self.names.shown(symbol, language)
+                self.readable(symbol, language, frame)
             }
             (_, Some(_)) => self.inlined_name(frame),
-            (place, None) => self.place_name(place, language),
-        }
+            (_, None) => return self.place_name(place, language),
+        };
+        with_identical(name, place)
     }
 
     fn inlined_name(&mut self, frame: &RawFrame) -> Arc<str> {
         let language = Language::of(frame.language);
         match (&frame.name, &frame.definition.name) {
             (Some(name), Some(program)) if name == FORTRAN_MAIN => program.as_str().into(),
-            (Some(name), _) | (None, Some(name)) => self.names.shown(name, language),
+            (Some(name), _) | (None, Some(name)) => self.readable(name, language, frame),
             (None, None) => "[inlined]".into(),
+        }
+    }
+
+    /// The name of a symbol, or the plain one of the debug information if it cannot be taken apart.
+    fn readable(&mut self, symbol: &str, language: Language, frame: &RawFrame) -> Arc<str> {
+        let shown = self.names.shown(symbol, language);
+        match &frame.definition.name {
+            Some(plain) if is_mangled(&shown) && !is_mangled(plain) => plain.as_str().into(),
+            _ => shown,
         }
     }
 
     fn place_name(&mut self, place: &Place, language: Language) -> Arc<str> {
         match place {
-            Place::Symbol { name, .. } => self.names.shown(name, language),
+            Place::Symbol { name, .. } => with_identical(self.names.shown(name, language), place),
             Place::Plt(name) => name.as_str().into(),
-            Place::Unnamed(start) => unnamed(&self.module, *start).into(),
+            Place::Unnamed { start, after } => {
+                let after = after.map(|name| self.names.shown(name, language));
+                unnamed(&self.module, *start, after.as_deref()).into()
+            }
         }
+    }
+}
+
+/// The name of one of several functions that are the same code, with the number of others.
+fn with_identical(name: Arc<str>, place: &Place) -> Arc<str> {
+    match place {
+        Place::Symbol { identical, .. } if *identical > 0 => {
+            format!("{name} [+{identical} identical]").into()
+        }
+        _ => name,
     }
 }

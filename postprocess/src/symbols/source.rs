@@ -27,8 +27,10 @@ impl<'a> SourcePaths<'a> {
 }
 
 fn replaced(maps: &[(String, String)], path: &str) -> String {
-    let hit =
-        maps.iter().find_map(|(old, new)| path.strip_prefix(old.as_str()).map(|rest| format!("{new}{rest}")));
+    // Whole steps only: `/build/x` is no beginning of `/build/xy/a.c`.
+    let ends = |old: &str, rest: &str| rest.is_empty() || rest.starts_with('/') || old.ends_with('/');
+    let rest = |old: &str| path.strip_prefix(old).filter(|rest| !old.is_empty() && ends(old, rest));
+    let hit = maps.iter().find_map(|(old, new)| rest(old).map(|rest| format!("{new}{rest}")));
     hit.unwrap_or_else(|| path.to_owned())
 }
 
@@ -50,5 +52,6 @@ mod tests {
         assert_eq!(&*paths.path("/build/x/./a.c"), "/home/me/a.c");
         assert_eq!(&*paths.path("/build//y/../a.c"), "/build/y/../a.c");
         assert_eq!(&*paths.path("a.c"), "a.c");
+        assert_eq!(&*paths.path("/build/xy/a.c"), "/build/xy/a.c");
     }
 }

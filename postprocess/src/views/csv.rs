@@ -6,7 +6,6 @@ use super::column::{Column, Content};
 use super::sheet::{Cell, Sheet};
 use super::shown::Shown;
 use super::view::Row;
-use crate::export::quoted;
 
 /// Fields that say what a row is.
 const ABOUT: [&str; 9] = ["id", "parent", "depth", "kind", "name", "module", "file", "line", "call_line"];
@@ -59,4 +58,19 @@ pub(super) fn line(out: &mut impl Write, fields: impl Iterator<Item = String>) -
         separator = ",";
     }
     writeln!(out)
+}
+
+/// A field of CSV, quoted where it must be (RFC 4180).
+///
+/// ```
+/// use falloff_postprocess::views::csv::quoted;
+/// assert_eq!(quoted("main"), "main");
+/// assert_eq!(quoted("f(int, \"x\")"), "\"f(int, \"\"x\"\")\"");
+/// ```
+pub fn quoted(field: &str) -> String {
+    if field.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
 }

@@ -8,11 +8,11 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::csv::line as csv_line;
+use super::csv::quoted;
 use super::derived::field;
 use super::json::{Head, number};
 use super::source::{LineCost, Source};
 use super::source_text::SourceText;
-use crate::export::quoted;
 
 /// Writes all lines with cost as JSON.
 ///
