@@ -40,6 +40,8 @@ impl Measurements {
         }
         check_one_run(&sources)?;
         let run_id = sources.first().map(Source::run_id).unwrap_or_default();
+        // The one part of one is the whole.
+        let shard = shard.filter(|shard| shard.of > 1);
         if let Some(shard) = shard {
             sources.sort_by_key(Source::identity);
             let mut identities: Vec<_> = sources.iter().map(Source::identity).collect();
@@ -85,7 +87,7 @@ impl Measurements {
         let failed = |e: io::Error| Error::DatabaseWrite { path: dir.to_owned(), reason: e.to_string() };
         let unfinished = Unfinished::begin(dir)?;
         let (head, mut values) = self.merge(options, Sorter::in_dir(unfinished.dir())).map_err(failed)?;
-        unfinished.finish(head, &mut || values.next().map_err(failed))
+        unfinished.finish(head, None, &mut || values.next().map_err(failed))
     }
 
     /// Merges them for want of a place to write to.

@@ -55,12 +55,12 @@ impl Database {
         if first {
             let bounds = Stored::of(dir, &head).bounds;
             let values = files.read(v2::VALUES, |table| v1::values(table, bounds))?;
-            return Ok(Database::in_memory(head, values));
+            return Ok(Database::in_memory(head, values).with_health(manifest.health));
         }
         files.check(v2::VALUES, &table_path(dir, v2::VALUES), v2::columns(v2::VALUES)).map(drop)?;
         let totals = files.totals(&head)?;
         let values = Values::stored(Stored::of(dir, &head));
-        Ok(Database::new(head, totals, values))
+        Ok(Database::new(head, totals, values).with_health(manifest.health))
     }
 
     /// Statistics of every context and metric with any cost, sorted by these. Threads that the program did not start are

@@ -68,7 +68,7 @@ impl Database {
             .finish(Places::same(head.tree.len(), head.locations.len(), head.metrics.clone()))
             .map_err(failed)?;
         head.metrics = sorted.metrics();
-        unfinished.finish(head, &mut || sorted.next().map_err(failed))
+        unfinished.finish(head, None, &mut || sorted.next().map_err(failed))
     }
 }
 

@@ -1,6 +1,5 @@
 //! Leaving out the threads that the program did not start.
 
-use super::health::Health;
 use super::location::{Location, counted};
 use super::model::Database;
 use super::values::Shown;
@@ -9,8 +8,6 @@ use crate::cct::part;
 /// What is no longer in a database.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct LeftOut {
-    /// State of the whole measurement.
-    pub health: Health,
     /// Sums over all contexts, by metric.
     sums: Vec<i64>,
     /// Places of the whole tree's contexts in what is left of it.
@@ -32,8 +29,8 @@ impl Database {
         let sums = self.totals.of_helpers();
         self.totals = self.totals.of_program(tree.len(), &places);
         self.head.tree = tree;
-        self.left_out = Some(LeftOut { health, sums, places });
-        self
+        self.left_out = Some(LeftOut { sums, places });
+        self.with_health(health)
     }
 
     /// Whether cost of this location would be there: not if it is a helper and helpers are left out.

@@ -20,7 +20,7 @@ use crate::load::Warnings;
 pub(crate) const SAMPLES: &str = "samples";
 
 /// A merged run: one tree, the locations, and exact sparse values.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Database {
     pub(super) head: Head,
     /// Lines of the head's warnings.
@@ -28,6 +28,8 @@ pub struct Database {
     pub(super) totals: Totals,
     pub(super) values: Values,
     pub(super) left_out: Option<LeftOut>,
+    /// State of the measurement as it was known when the database was made; locations and values tell it otherwise.
+    known_health: Option<Health>,
 }
 
 /// What a database has beside its values.
@@ -69,7 +71,13 @@ impl Database {
     pub(super) fn new(head: Head, totals: Totals, values: Values) -> Database {
         let mut warnings = head.warnings.lines();
         warnings.extend(head.provenance.missing_parts());
-        Database { warnings, head, totals, values, left_out: None }
+        Database { warnings, head, totals, values, left_out: None, known_health: None }
+    }
+
+    /// With the state of the measurements that it was made of, whatever its own locations and values tell.
+    pub(crate) fn with_health(mut self, health: Health) -> Database {
+        self.known_health = Some(health);
+        self
     }
 
     pub(crate) fn with_warning(mut self, warning: String) -> Database {
@@ -139,8 +147,7 @@ impl Database {
     /// How complete the measurement is, whatever of it was left out; of a database that was made of others, how complete
     /// theirs are together.
     pub fn health(&self) -> Health {
-        let inputs = self.provenance().inputs_health.as_ref();
-        let known = self.left_out.as_ref().map(|left_out| &left_out.health).or(inputs);
+        let known = self.known_health.as_ref().or(self.provenance().inputs_health.as_ref());
         known.cloned().unwrap_or_else(|| Health::of(self))
     }
 
@@ -191,5 +198,16 @@ impl Database {
 
     pub(super) fn place_of(&self, metric: &str) -> Option<usize> {
         self.metrics().iter().position(|m| m.name == metric)
+    }
+}
+
+impl PartialEq for Database {
+    fn eq(&self, other: &Database) -> bool {
+        self.head == other.head
+            && self.warnings == other.warnings
+            && self.totals == other.totals
+            && self.left_out == other.left_out
+            && self.health() == other.health()
+            && self.values == other.values
     }
 }

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::files::{read_manifest, table_path};
+use super::health::Health;
 use super::manifest::{MANIFEST_FILE, manifest_of};
 use super::metric::Value;
 use super::model::{Database, Head};
@@ -45,14 +46,15 @@ impl Unfinished {
         &self.dir
     }
 
-    /// Writes everything and puts it in its place. `next` gives the values in order, all of one or more contexts at a
-    /// time, until there are none.
+    /// Writes everything and puts it in its place. `health` is the state of the measurement if locations and values do not
+    /// tell it; `next` gives the values in order, all of one or more contexts at a time, until there are none.
     ///
     /// # Errors
     /// [`Error::DatabaseWrite`], and what `next` says.
     pub fn finish(
         self,
         head: Head,
+        health: Option<Health>,
         next: &mut dyn FnMut() -> Result<Option<Vec<Value>>, Error>,
     ) -> Result<Database, Error> {
         let failed = |reason: String| Error::DatabaseWrite { path: self.place.clone(), reason };
@@ -81,6 +83,8 @@ impl Unfinished {
         drop(summaries);
         let stored = Stored::of(&self.place, &head);
         let database = Database::new(head, totals, Values::stored(stored));
+        let health = health.unwrap_or_else(|| database.health());
+        let database = database.with_health(health);
         self.write_manifest(&database, rows)
             .and_then(|()| replace(&self.place, &self.dir))
             .map_err(failed)?;
@@ -123,7 +127,9 @@ impl Database {
     /// [`Error::DatabaseWrite`]; [`Error::DatabaseDamaged`] if the values cannot be read.
     pub fn write(&self, dir: &Path) -> Result<(), Error> {
         let mut values = Some(self.values.get()?.to_vec());
-        Unfinished::begin(dir)?.finish(self.head.clone(), &mut || Ok(values.take())).map(drop)
+        Unfinished::begin(dir)?
+            .finish(self.head.clone(), Some(self.health()), &mut || Ok(values.take()))
+            .map(drop)
     }
 }
 

@@ -129,8 +129,8 @@ proptest! {
         let nested = rest.iter().fold(first.clone(), |sum, part| Database::join(&[part, &sum]).unwrap());
         prop_assert_eq!(&nested, &whole);
         // What is there already adds nothing.
-        let joined = Database::join(&[&whole, &merged[0]]).unwrap();
-        prop_assert_eq!(joined.values(), whole.values());
+        let again = Database::join(&[&whole, &merged[0]]).unwrap();
+        prop_assert_eq!(again.values(), whole.values());
     }
 
     #[test]
