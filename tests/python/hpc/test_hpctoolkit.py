@@ -1,5 +1,6 @@
 """HPCToolkit databases in Hatchet and Thicket, and by the rules of hpcviewer."""
 
+import collections
 import json
 import math
 import shutil
@@ -10,7 +11,7 @@ import hpcviewer_rules
 import pytest
 import thicket
 from hatchet import GraphFrame
-from measured import DATA, FALLOFF, close, falloff
+from measured import DATA, FALLOFF, close, falloff, value
 
 # A database that hpcprof wrote of a run of four ranks.
 FIXTURE = DATA / "hpctoolkit/cpi"
@@ -138,8 +139,10 @@ def test_sources_are_in_the_database(plain):
 def test_hatchet_has_the_whole(profile, joined):
     frame = read(joined)
     assert close(root(frame, "time (inc)"), profile.total("time", WHOLE))
-    exclusive = math.fsum(by_function(frame, "time").values())
-    assert close(exclusive, math.fsum(profile.exclusive("time", WHOLE).values()))
+    # A function has the cost of its loops and lines, so that functions are the parts of the whole.
+    functions = [row for row in profile.view("time", WHOLE) if row["kind"] in ("function", "inlined", "pseudo")]
+    exclusive = math.fsum(value(row, "exclusive") for row in functions)
+    assert close(math.fsum(by_function(frame, "time").values()), exclusive)
 
 
 @pytest.mark.parametrize("name", ["main", "work", "solve", "kernel"])
@@ -147,6 +150,18 @@ def test_hatchet_has_the_cost_of_functions(profile, joined, name):
     frame = read(joined)
     assert close(by_function(frame, "time (inc)")[f"function: {name}"], profile.inclusive(name, "time", WHOLE))
     assert close(by_function(frame, "time")[f"function: {name}"], profile.exclusive("time", WHOLE)[name])
+
+
+def test_hatchet_has_the_cost_of_loops(profile, joined):
+    frame = read(joined)
+    wanted = collections.Counter()
+    for row in profile.view("time", WHOLE):
+        if row["kind"] == "loop" and row["file"]:
+            wanted[f"loop {row['file']}:{row['line']}"] += value(row, "inclusive")
+    assert any("ranks.c" in name for name in wanted)
+    found = frame.dataframe.groupby("name")["time (inc)"].sum()
+    for name, cost in wanted.items():
+        assert close(found[name], cost), name
 
 
 def test_hatchet_sees_the_main_entry_point_only(profile, plain):
