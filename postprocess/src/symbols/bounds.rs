@@ -325,6 +325,7 @@ mod tests {
         assert_eq!(b.extent(0x2000), None);
     }
 
+    #[test]
     fn an_exported_name_is_a_hint_only_nearby() {
         let mut b =
             bounds(&[(0x100, 0x20, "a")], &[(0x100, 0x120), (0x10_100, 0x10_200), (0x10_101, 0x10_200)]);
