@@ -1,6 +1,6 @@
 //! Loops as scopes: how much of the time each takes, against what the programs say of themselves.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use serde_json::Value;
@@ -87,7 +87,7 @@ fn loops_of_c_have_their_shares() {
     assert!(rows.iter().any(|row| path(row).ends_with(&["main".into(), "split".into()])));
     // Call paths go through functions, whatever loops there are.
     let run = kernels.shop.path("run");
-    let frames = |more: &[&str]| -> Vec<Vec<String>> {
+    let frames = |more: &[&str]| -> BTreeSet<Vec<String>> {
         Folded::export(&run, more, kernels.shop.dir()).samples.into_iter().map(|s| s.frames).collect()
     };
     assert_eq!(frames(&[]), frames(&["--no-loops"]));

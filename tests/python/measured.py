@@ -1,6 +1,7 @@
 """Measured profiles, and what `falloff view` says of them in the units of exports."""
 
 import collections
+import functools
 import json
 import os
 import pathlib
@@ -57,6 +58,7 @@ class Profile:
         falloff("export", self.dir, "--format", form, "-o", output, *options)
         return str(output)
 
+    @functools.cache
     def view(self, metric, *options, view="context"):
         out = falloff("view", self.dir, "--metric", metric, "--view", view, "--format", "json", *options)
         return json.loads(out)["rows"]
@@ -66,11 +68,22 @@ class Profile:
         return value(self.view(metric, *options)[0], "inclusive")
 
     def exclusive(self, metric, *options):
-        """Of each function, loop and pseudo frame, by name."""
+        """Of each function and pseudo frame, by name; a function has that of its loops."""
         sums = collections.Counter()
         for row in self.view(metric, *options):
-            if row["kind"] != "line":
+            if row["kind"] not in ("line", "loop"):
                 sums[row["name"]] += value(row, "exclusive")
+        return sums
+
+    def apart(self, metric, *options):
+        """Of each function, loop and pseudo frame, by name, without that of the loops in it."""
+        rows = [row for row in self.view(metric, *options) if row["kind"] != "line"]
+        sums = collections.Counter({row["name"]: 0 for row in rows})
+        name = {row["id"]: row["name"] for row in rows}
+        for row in rows:
+            sums[row["name"]] += value(row, "inclusive")
+            if row["parent"] is not None:
+                sums[name[row["parent"]]] -= value(row, "inclusive")
         return sums
 
     def inclusive(self, name, metric, *options):

@@ -9,6 +9,8 @@ use falloff_postprocess::views::ViewKind;
 use falloff_postprocess::{Database, Debuginfod, OpenOptions, symbol_cache_dir};
 use falloff_profiler::event::rate_hz;
 use falloff_workflow::gate::Limits;
+use falloff_workflow::results::Results;
+use falloff_workflow::scoring::Run;
 
 use crate::algebra_args::{
     CollapseArgs, CombineArgs, CutArgs, DiffArgs, FilterArgs, MergeMetricsArgs, ScaleArgs,
@@ -368,6 +370,12 @@ impl LoopArgs {
     /// What is asked of a run.
     pub fn of(&self, database: Database) -> Database {
         if self.no_loops { database.without_loops() } else { database }
+    }
+
+    /// What is asked of the runs of a sweep.
+    pub fn of_sweep(&self, results: Results) -> Results {
+        let runs = results.runs.into_iter().map(|run| Run { database: self.of(run.database), ..run });
+        Results { runs: runs.collect(), ..results }
     }
 }
 

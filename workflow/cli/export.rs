@@ -176,7 +176,7 @@ fn sweep(args: &ExportArgs, format: &Format) -> Result<i32, Failure> {
             ),
         ));
     };
-    let results = Results::open(&args.dir, &args.debug.options())?;
+    let results = args.loops.of_sweep(Results::open(&args.dir, &args.debug.options())?);
     let choice = Choice { metric: args.metric.clone(), base: args.base, at: args.at, scaling: None };
     let score = results.score(&choice)?;
     in_new_directory(&args.output, |dir| write(&results, &score, dir))?;

@@ -23,7 +23,7 @@ const COUNTS_FOR_A_MODEL: usize = 5;
 /// Writes the good runs.
 pub fn export(args: &ExportArgs, output: &Output) -> Result<i32, Failure> {
     check(args)?;
-    let results = Results::open(&args.dir, &args.debug.options())?;
+    let results = args.loops.of_sweep(Results::open(&args.dir, &args.debug.options())?);
     let Some(first) = results.runs.first() else {
         return Err(Failure {
             message: format!("failed to export `{}`: none of its runs is good", args.dir.display()),

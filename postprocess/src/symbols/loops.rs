@@ -28,6 +28,9 @@ struct Calls {
 
 /// Larger functions are taken to return, in bytes.
 const LARGEST_CALLED: u64 = 1 << 14;
+/// Larger functions, of which there are none but in damaged files, have no loops, in bytes: instructions need ten times the
+/// room of their code.
+const LARGEST: u64 = 1 << 23;
 
 /// Loops of one function.
 #[derive(Default)]
@@ -127,14 +130,15 @@ impl FunctionLoops {
     }
 }
 
-/// Asks something about a function's code; `None` if the file does not have it.
+/// Asks something about a function's code; `None` if the file does not have it or it is too large.
 fn ask<T>(
     elf: &Elf,
     (start, end): (u64, u64),
     never_returns: &dyn Fn(u64) -> bool,
     question: impl FnOnce(&Code) -> T,
 ) -> Option<T> {
-    let bytes = elf.memory(start, end.checked_sub(start)?)?;
+    let size = end.checked_sub(start).filter(|size| *size <= LARGEST)?;
+    let bytes = elf.memory(start, size)?;
     let memory = |address, size| elf.memory(address, size);
     Some(question(&Code { architecture: elf.architecture(), start, bytes, memory: &memory, never_returns }))
 }

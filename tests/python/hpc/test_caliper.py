@@ -29,7 +29,7 @@ def test_hatchet_has_the_views_costs(profile, stream):
         assert close(frame.dataframe[metric].sum(), profile.total(metric))
         assert close(frame.dataframe.loc[frame.graph.roots[0], f"{metric} (inc)"], profile.total(metric))
         found = frame.dataframe.groupby("name")[metric].sum()
-        wanted = profile.exclusive(metric)
+        wanted = profile.apart(metric)
         assert set(found.index) == set(wanted)
         assert all(close(found[name], value) for name, value in wanted.items())
     for name in ["main", "solve", "kernel"]:

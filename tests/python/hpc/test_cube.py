@@ -59,7 +59,7 @@ def test_totals_and_functions_are_the_views(profile, cubex):
         values = cubex.get_metric_values(cubex.get_metric_by_name(metric))
         assert close(values.value(root, convert_to_inclusive=True), profile.total(metric))
         _, names = exclusive(cubex, metric)
-        wanted = profile.exclusive(metric)
+        wanted = profile.apart(metric)
         # Contexts that have cost in other metrics only are calls too.
         assert set(wanted) <= set(names)
         assert all(close(seconds, wanted[name]) for name, seconds in names.items())

@@ -35,7 +35,7 @@ def test_totals_are_the_views(profile, whole):
 def test_functions_are_the_views(profile, whole):
     for metric in ["time", "cpu"]:
         found = whole.dataframe.groupby("name")[metric].sum()
-        wanted = profile.exclusive(metric)
+        wanted = profile.apart(metric)
         assert set(found.index) == set(wanted)
         for name, seconds in wanted.items():
             assert close(found[name], seconds), name
@@ -69,7 +69,7 @@ def test_ranks_are_apart(profile, tmp_path):
         own = frame.dataframe.xs(rank, level="rank")
         assert len(own) == len(frame.graph)
         assert close(own["time"].sum(), profile.total("time", "--location", f"rank={rank}"))
-        for name, seconds in profile.exclusive("cpu", "--location", f"rank={rank}").items():
+        for name, seconds in profile.apart("cpu", "--location", f"rank={rank}").items():
             assert close(own.groupby("name")["cpu"].sum()[name], seconds), name
     work = frame.dataframe[frame.dataframe["name"] == "solve"]["cpu (inc)"].groupby("rank").sum()
     assert work[1] > 1.2 * work[0]
