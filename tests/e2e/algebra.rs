@@ -99,6 +99,12 @@ fn results_are_databases_that_the_laws_hold_for() {
     assert_eq!(total(&shop, "filtered"), total(&shop, "before"));
     falloff(&shop, "collapse before -o collapsed", 0);
     assert_eq!(total(&shop, "collapsed"), total(&shop, "before"));
+    falloff(&shop, "filter before --metric samples -o samples", 0);
+    falloff(&shop, "merge filtered samples --metrics -o merged", 0);
+    let merged = falloff(&shop, "diff merged before --metric samples", 0);
+    assert!(merged.stdout.contains("no function's own cost differs"), "{merged}");
+    let overlap = falloff(&shop, "merge before after --metrics -o overlap", 2);
+    assert!(overlap.stderr.contains("metric `cpu` was measured in before and in after"), "{overlap}");
     falloff(&shop, "export mean --format folded -o mean.folded", 0);
     let manifest = std::fs::read_to_string(shop.path("whole/manifest.json")).unwrap();
     let manifest: Value = serde_json::from_str(&manifest).unwrap();

@@ -7,8 +7,9 @@ use crate::error::Error;
 /// Refuses databases that do not go together.
 pub(super) fn check(operands: &[Operand]) -> Result<(), Error> {
     let measured: Vec<&Operand> = operands.iter().filter(|o| !o.is_empty()).collect();
-    let grafted = |o: &&Operand| o.database.provenance().graft_openmp;
-    if measured.iter().any(|o| grafted(o)) && !measured.iter().all(|o| grafted(o)) {
+    let grafted = |o: &&&Operand| o.database.provenance().graft_openmp;
+    let of_these = measured.iter().filter(grafted).count();
+    if of_these > 0 && of_these < measured.len() {
         return Err(Error::MixedGrafts);
     }
     let all = || measured.iter().flat_map(|o| o.database.metrics());

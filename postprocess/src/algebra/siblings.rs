@@ -39,7 +39,8 @@ pub(super) fn paired(left: &[Sibling], right: &[Sibling], builds: &Builds) -> Ve
             Ordering::Greater => right_rest.extend(rights.next()),
             Ordering::Equal => {
                 pairs.push(Pair { left: a.context, right: b.context, level: equal_level(a.scope, builds) });
-                (lefts.next(), rights.next());
+                lefts.next();
+                rights.next();
             }
         }
     }

@@ -240,7 +240,9 @@ proptest! {
         };
         let is = |name: &'static str| move |scope: &crate::Scope| &*scope.name == name;
         if let Ok(pruned) = cut(operand("a", &a), Cut::Prune, "g", is("g")) {
-            prop_assert_eq!(sums(&pruned), sums(&a));
+            for (found, expected) in sums(&pruned).into_iter().zip(sums(&a)) {
+                prop_assert!((found - expected).abs() < 1e-6);
+            }
             prop_assert!(pruned.tree().scopes().iter().all(|s| !s.kind.is_frame() || &*s.name != "g"));
         }
         if let Ok(rooted) = cut(operand("a", &a), Cut::Root, "g", is("g")) {
