@@ -84,6 +84,7 @@ fn prepare(command: &mut Command) {
     }
     command
         .env_remove("DEBUGINFOD_URLS")
+        .env("FALLOFF_CACHE", "0")
         .envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")])
         .envs([("OMPI_MCA_rmaps_base_oversubscribe", "1"), ("OMPI_MCA_hwloc_base_binding_policy", "none")])
         .envs([("OMPI_MCA_mpi_yield_when_idle", "1"), ("OMPI_MCA_osc", "^rdma")])

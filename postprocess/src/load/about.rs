@@ -9,6 +9,19 @@ use super::process::Maker;
 use super::source::Source;
 use crate::database::{Location, ProcessState};
 
+/// Beginnings of the names of dynamic loaders.
+const LOADERS: [&str; 2] = ["ld-", "ld.so"];
+/// Options of theirs that are followed by a value.
+const LOADER_OPTIONS: [&str; 7] = [
+    "--argv0",
+    "--audit",
+    "--glibc-hwcaps-mask",
+    "--glibc-hwcaps-prepend",
+    "--inhibit-rpath",
+    "--library-path",
+    "--preload",
+];
+
 /// Header and META records.
 pub(super) struct About {
     pub header: Header,
@@ -58,10 +71,28 @@ impl About {
     /// Path of a module as it was recorded, as a whole path.
     pub fn path(&self, recorded: String, executable: bool) -> String {
         match recorded {
-            path if path.is_empty() && executable => self.path(self.image.clone(), false),
+            path if path.is_empty() && executable => self.path(self.program(), false),
             path if path.is_empty() || path.starts_with('/') => path,
             path => self.cwd.join(path).to_string_lossy().into_owned(),
         }
+    }
+
+    /// The program's file: what a loader was told to run, where that was called by its own name.
+    fn program(&self) -> String {
+        let name = self.image.rsplit('/').next().unwrap_or_default();
+        if !LOADERS.iter().any(|loader| name.starts_with(loader)) {
+            return self.image.clone();
+        }
+        let mut arguments = self.argv.iter().skip(1);
+        while let Some(argument) = arguments.next() {
+            if !argument.starts_with("--") {
+                return argument.clone();
+            }
+            if LOADER_OPTIONS.contains(&argument.as_str()) {
+                arguments.next();
+            }
+        }
+        self.image.clone()
     }
 
     /// The process as the maker of code.
@@ -100,5 +131,31 @@ impl About {
             periods: self.periods.clone(),
             ..Location::default()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loader_runs_another_file() {
+        let about = |image: &str, argv: &[&str]| About {
+            header: zerocopy::FromZeros::new_zeroed(),
+            dir: PathBuf::new(),
+            host: String::new(),
+            image: image.into(),
+            cwd: "/work".into(),
+            rate_hz: 0,
+            argv: argv.iter().map(|a| (*a).to_owned()).collect(),
+            periods: Vec::new(),
+            warnings: Vec::new(),
+        };
+        let path = |image, argv: &[&str]| about(image, argv).path(String::new(), true);
+        let loader = "/usr/lib/ld-linux-x86-64.so.2";
+        assert_eq!(path("/bin/prog", &["ld-prog", "x"]), "/bin/prog");
+        assert_eq!(path(loader, &["ld.so", "./prog", "--preload"]), "/work/./prog");
+        assert_eq!(path(loader, &["ld.so", "--inhibit-cache", "--library-path", "/lib", "/p"]), "/p");
+        assert_eq!(path(loader, &["ld.so"]), loader);
     }
 }
