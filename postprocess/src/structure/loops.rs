@@ -261,8 +261,11 @@ mod tests {
     use super::*;
     use crate::structure::code::{Flow, Instruction};
 
-    /// Loops of blocks of one instruction each, by their successors: header and parent of each, and the loop of each block.
-    fn nest(edges: &[&[u64]]) -> (Vec<(u32, Option<u32>)>, Vec<Option<u32>>) {
+    /// Header and parent of each loop.
+    type Found = Vec<(u32, Option<u32>)>;
+
+    /// Loops of blocks of one instruction each, by their successors, and the loop of each block.
+    fn nest(edges: &[&[u64]]) -> (Found, Vec<Option<u32>>) {
         let flow =
             |targets: &[u64]| if targets.is_empty() { Flow::Stop } else { Flow::Jump(targets.to_vec()) };
         let instructions: Vec<Instruction> =

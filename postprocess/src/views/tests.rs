@@ -268,6 +268,9 @@ fn arbitrary_tree() -> impl Strategy<Value = (Tree, Vec<Vec<f64>>)> {
     })
 }
 
+/// A question to a path: names of its frames, each with the line of its call.
+type Holds<'a> = &'a dyn Fn(&[(&str, Option<u32>)]) -> bool;
+
 proptest! {
     #[test]
     fn every_view_conserves_the_total((tree, columns) in arbitrary_tree()) {
@@ -308,7 +311,7 @@ proptest! {
             scopes.map(|s| (&*s.name, s.call_line)).collect()
         };
         let paths: Vec<_> = (0..tree.len() as u32).map(|c| (frames(c), columns[0][c as usize])).collect();
-        let cost = |holds: &dyn Fn(&[(&str, Option<u32>)]) -> bool| -> f64 {
+        let cost = |holds: Holds| -> f64 {
             paths.iter().filter(|(path, _)| holds(path)).map(|(_, cost)| cost).sum()
         };
         let flat = build(ViewKind::Flat, &tree, &columns);

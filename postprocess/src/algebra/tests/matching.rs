@@ -62,7 +62,8 @@ fn named(name: &str, file: &str, call_line: u32) -> Scope {
 #[test]
 fn within_a_build_only_equals_are_the_same() {
     let main = function("main", 1, None);
-    let a = database("x", &[(&[main.clone(), named("f", "/s/f.c", 10)], 100), (&[main.clone()], 7)]);
+    let a =
+        database("x", &[(&[main.clone(), named("f", "/s/f.c", 10)], 100), (std::slice::from_ref(&main), 7)]);
     let b = database("x", &[(&[main.clone(), named("f", "/s/f.c", 11)], 60), (&[main], 5)]);
     let (changes, levels) = compared(&a, &b);
     assert_eq!(
