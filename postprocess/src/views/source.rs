@@ -87,8 +87,7 @@ fn place(tree: &Tree, context: u32) -> Option<(Place<'_>, bool)> {
         ScopeKind::Line => Some(((scope.file.as_deref()?, scope.line?), true)),
         ScopeKind::Function | ScopeKind::Inlined => {
             let line = scope.call_line?;
-            let above = std::iter::successors(tree.parent(context), |c| tree.parent(*c));
-            let caller = above.into_iter().find(|c| tree.kind(*c).is_frame())?;
+            let caller = tree.caller(context)?;
             Some(((tree.scope(caller).file.as_deref()?, line), false))
         }
         _ => None,

@@ -161,7 +161,8 @@ def test_hatchet_has_the_cost_of_loops(profile, joined):
     assert any("ranks.c" in name for name in wanted)
     found = frame.dataframe.groupby("name")["time (inc)"].sum()
     for name, cost in wanted.items():
-        assert close(found[name], cost), name
+        # Loops without cost in any metric are not written.
+        assert close(found.get(name, 0.0), cost), name
 
 
 def test_hatchet_sees_the_main_entry_point_only(profile, plain):
