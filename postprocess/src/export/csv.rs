@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::profile::{Group, Profile, with_callers};
 use crate::cct::Tree;
 use crate::views::Costs;
+use crate::views::csv::quoted;
 
 /// Rows deeper than this have no path: it would make the file grow with the square of the depth.
 const PATH_LEVELS: u32 = 512;
@@ -100,21 +101,6 @@ fn costly(profile: &Profile, group: &Group) -> Vec<bool> {
     own[0] = true;
     group.mark(&mut own);
     with_callers(profile.tree(), own)
-}
-
-/// A field as RFC 4180 has it: one with a comma, a quote or a line end is put in quotes.
-///
-/// ```
-/// use falloff_postprocess::export::quoted;
-/// assert_eq!(quoted("main"), "main");
-/// assert_eq!(quoted("f(int, \"x\")"), "\"f(int, \"\"x\"\")\"");
-/// ```
-pub fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
-    }
 }
 
 #[cfg(test)]

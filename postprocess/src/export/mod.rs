@@ -26,7 +26,7 @@ mod text;
 pub use by::By;
 pub use caliper::caliper;
 pub use callgrind::callgrind;
-pub use csv::{csv, quoted};
+pub use csv::csv;
 pub use cube::cube;
 pub use extrap::{Basis, extrap};
 pub use firefox::firefox;

@@ -1,6 +1,6 @@
 //! One view of a score as CSV, one line a row.
 
-use falloff_postprocess::export::quoted;
+use falloff_postprocess::views::csv::quoted;
 
 use crate::scoring::ScoredView;
 
