@@ -1,6 +1,6 @@
 //! The gate: whether a new sweep is slower than a base sweep, and whether there is enough data to say so.
 //!
-//! [`paths`] puts the runs of both over one tree of call paths by name, [`Change`] compares one of them, [`Verdict`] decides,
+//! [`PathColumns`] puts the runs of both over one tree of call paths by name, [`Change`] compares one of them, [`Verdict`] decides,
 //! and [`report`] writes it down.
 
 mod change;

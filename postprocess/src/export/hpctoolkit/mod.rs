@@ -5,11 +5,11 @@
 //!
 //! | file | module | holds |
 //! |---|---|---|
-//! | `meta.db` | [`meta`] | metrics, modules, files, functions and the tree ([`nodes`]) |
-//! | `profile.db` | [`profile_db`] | for each part, the values of its contexts; a summary of all parts first |
-//! | `cct.db` | [`cct_db`] | for each context, the values of the parts |
-//! | `metrics/default.yaml` | [`taxonomy`] | what of it viewers show, and by which formulas |
-//! | `src/` | [`sources`] | copies of the source files that can be read |
+//! | `meta.db` | `meta` | metrics, modules, files, functions and the tree (`nodes`) |
+//! | `profile.db` | `profile_db` | for each part, the values of its contexts; a summary of all parts first |
+//! | `cct.db` | `cct_db` | for each context, the values of the parts |
+//! | `metrics/default.yaml` | `taxonomy` | what of it viewers show, and by which formulas |
+//! | `src/` | `sources` | copies of the source files that can be read |
 //!
 //! Layout and meaning are those of the format's own description (HPCToolkit, `doc/FORMATS.md`, version 4.0), where hpcprof
 //! does not deviate from it. What readers stumble over is said where it is avoided.
