@@ -52,3 +52,4 @@ pub(crate) use sorter::{Places, Sorted, Sorter, summed};
 pub use statistics::{PERCENTILES, Statistics};
 pub use summary::Summary;
 pub(crate) use time::{PARTS as TIME_PARTS, TIME, with_time};
+pub(crate) use v2::ITEM_END;

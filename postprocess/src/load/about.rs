@@ -7,7 +7,7 @@ use falloff_format::records::keys;
 
 use super::process::Maker;
 use super::source::Source;
-use crate::database::{Location, ProcessState};
+use crate::database::{ITEM_END, Location, ProcessState};
 
 /// Beginnings of the names of dynamic loaders.
 const LOADERS: [&str; 2] = ["ld-", "ld.so"];
@@ -62,7 +62,8 @@ impl About {
             keys::IMAGE => self.image = value,
             keys::CWD => self.cwd = value.into(),
             keys::RATE => self.rate_hz = value.trim().parse().unwrap_or(0),
-            keys::ARGV => self.argv.push(value),
+            // What ends an argument in the tables is in none.
+            keys::ARGV => self.argv.push(value.replace(ITEM_END, " ")),
             keys::WARNING => self.warnings.push(value),
             _ => {}
         }

@@ -12,7 +12,7 @@ use super::about::About;
 use super::order::{Caller, Link, callers_first};
 use super::process::{Code, Cost, ModuleKey, Node, Origin, Process};
 use super::source::{Source, text_of};
-use crate::database::{Clocks, CpuClock, Drops, Location, Metric, Partials, Unit, WaitClock};
+use crate::database::{Clocks, CpuClock, Drops, ITEM_END, Location, Metric, Partials, Unit, WaitClock};
 use crate::helpers::starts_helpers;
 
 /// Decodes what is there; what is damaged becomes a warning.
@@ -125,7 +125,7 @@ impl<'a> Decoder<'a> {
             if let Some((m, name)) = record
                 && m.period > 0
             {
-                self.about.periods.push((name.clone(), m.period));
+                self.about.periods.push((name.replace(ITEM_END, " "), m.period));
             }
             if place.is_none() {
                 self.warn(format!("metric {index} has no name or unit: its values are left out"));

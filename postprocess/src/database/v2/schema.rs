@@ -10,8 +10,8 @@ pub(in crate::database) const MODULES: &str = "modules";
 pub(in crate::database) const VALUES: &str = "values";
 pub(in crate::database) const SUMMARY: &str = "summary";
 
-/// Ends each item of a list in one text column.
-pub(super) const ITEM_END: char = '\u{1f}';
+/// Ends each item of a list in one text column. No item has it.
+pub(crate) const ITEM_END: char = '\u{1f}';
 
 /// Names of the columns of statistics.
 pub(super) struct StatisticsColumns {
