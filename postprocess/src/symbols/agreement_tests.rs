@@ -156,12 +156,18 @@ impl Comparison {
     }
 }
 
+/// Operators with their codes in symbols.
+const OPERATORS: [(&str, &str); 4] =
+    [("operator==", "eq"), ("operator!=", "ne"), ("operator+", "pl"), ("operator-", "mi")];
+
 /// Whether a shown name is that of a symbol.
 fn is_name(shown: &str, symbol: &str) -> bool {
     let shown = shown.split(" [+").next().unwrap_or(shown);
     let readable = short(symbol, Language::Other);
     // Where a name cannot be taken apart, the debug information has a plain one.
-    let plain = || is_mangled(&readable) && symbol.contains(shown.split(['<', '(']).next().unwrap_or(shown));
+    let base = shown.split(['<', '(']).next().unwrap_or(shown);
+    let encoded = OPERATORS.iter().find(|(name, _)| base == *name).map_or(base, |(_, code)| code);
+    let plain = || is_mangled(&readable) && symbol.contains(encoded);
     shown == readable || with_parameters(symbol).is_some_and(|full| full == shown) || plain()
 }
 
