@@ -28,7 +28,7 @@ pub(super) struct Pair {
 
 /// Pairs siblings one to one, the best level first, within a level the closest lines first. Both sides are sorted by scope.
 ///
-/// Scopes of one build of a module are what they are: only the others are looked at beyond equality.
+/// Scopes of modules that both sides have in one build are what they are: two of them that are not equal are not paired.
 pub(super) fn paired(left: &[Sibling], right: &[Sibling], builds: &Builds) -> Vec<Pair> {
     let mut pairs = Vec::with_capacity(left.len().min(right.len()));
     let (mut left_rest, mut right_rest) = (Vec::new(), Vec::new());
@@ -46,13 +46,18 @@ pub(super) fn paired(left: &[Sibling], right: &[Sibling], builds: &Builds) -> Ve
     }
     left_rest.extend(lefts);
     right_rest.extend(rights);
-    let may_differ = |s: &Sibling| s.scope.kind != ScopeKind::Pseudo && !builds.same(s.scope);
+    let may_differ = |s: &Sibling| s.scope.kind != ScopeKind::Pseudo;
     left_rest.retain(may_differ);
     right_rest.retain(may_differ);
     for level in [Level::SameFile, Level::SameName] {
-        pair_groups(&mut pairs, &mut left_rest, &mut right_rest, level);
+        pair_groups(&mut pairs, &mut left_rest, &mut right_rest, builds, level);
     }
     pairs
+}
+
+/// Whether two scopes that are not equal are known to be different code: both sides have the modules of both.
+fn is_other_code(left: &Scope, right: &Scope, builds: &Builds) -> bool {
+    builds.same(left) && builds.same(right)
 }
 
 /// How well two equal scopes agree.
@@ -103,6 +108,7 @@ fn pair_groups<'a>(
     pairs: &mut Vec<Pair>,
     left: &mut Vec<Sibling<'a>>,
     right: &mut Vec<Sibling<'a>>,
+    builds: &Builds,
     level: Level,
 ) {
     let mut groups: BTreeMap<Key, [Vec<usize>; 2]> = BTreeMap::new();
@@ -114,12 +120,21 @@ fn pair_groups<'a>(
         }
     }
     let (mut left_done, mut right_done) = (vec![false; left.len()], vec![false; right.len()]);
-    for [lefts, rights] in groups.values() {
+    for [lefts, rights] in groups.into_values() {
+        let other = |a: &usize, b: &usize| is_other_code(left[*a].scope, right[*b].scope, builds);
+        // Who has nobody to be paired with must not stand between others.
+        let (lefts, rights): (Vec<usize>, Vec<usize>) = (
+            lefts.iter().copied().filter(|a| rights.iter().any(|b| !other(a, b))).collect(),
+            rights.iter().copied().filter(|b| lefts.iter().any(|a| !other(a, b))).collect(),
+        );
         let lines = |of: &[Sibling], group: &[usize]| -> Vec<Option<i64>> {
             group.iter().map(|at| of[*at].line_in_function()).collect()
         };
-        for (a, b) in closest(&lines(left, lefts), &lines(right, rights)) {
+        for (a, b) in closest(&lines(left, &lefts), &lines(right, &rights)) {
             let (a, b) = (lefts[a], rights[b]);
+            if other(&a, &b) {
+                continue;
+            }
             (left_done[a], right_done[b]) = (true, true);
             pairs.push(Pair { left: left[a].context, right: right[b].context, level });
         }

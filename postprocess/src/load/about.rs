@@ -72,7 +72,7 @@ impl About {
     /// Path of a module as it was recorded, as a whole path.
     pub fn path(&self, recorded: String, executable: bool) -> String {
         match recorded {
-            path if path.is_empty() && executable => self.path(self.program(), false),
+            path if executable && (path.is_empty() || path == self.image) => self.path(self.program(), false),
             path if path.is_empty() || path.starts_with('/') => path,
             path => self.cwd.join(path).to_string_lossy().into_owned(),
         }

@@ -266,7 +266,8 @@ fn compare(
 }
 
 /// LLVM agrees everywhere. binutils gives some inlined functions the name that the symbol table has for the place, which
-/// is the outermost one's or that of its cold part, and a few addresses no line.
+/// is the outermost one's or that of its cold part, a few addresses no line, and fewer a name that cannot be compared since
+/// ours is the plain one of the debug information.
 #[test]
 fn lines_and_inlined_calls_of_a_large_program_agree() {
     let Some((_dir, program)) = compile("g++", "large.cpp", LARGE, &["-O2", "-g"]) else { return };
@@ -277,7 +278,8 @@ fn lines_and_inlined_calls_of_a_large_program_agree() {
     }
     if let Some(binutils) = compare(&program, &addresses, "addr2line", binutils(&program, &addresses)) {
         let Comparison { same, unknown, lines, outer_names, functions } = binutils;
-        assert_eq!(same + unknown + outer_names, addresses.len(), "{lines:?} {functions:?}");
+        assert_eq!(same + unknown + outer_names + functions.len(), addresses.len(), "{lines:?}");
+        assert!(functions.len() * 1000 < addresses.len(), "{functions:?}");
         assert!((unknown + outer_names) * 200 < addresses.len(), "{unknown} {outer_names}");
     }
 }
