@@ -1,9 +1,10 @@
 //! What is said when a command line was not read, or help was asked for.
 
+use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use falloff_workflow::exit;
 
-use crate::args::COUNT_IN_HELP;
+use crate::args::{COUNT_IN_HELP, Cli};
 use crate::failure::Failure;
 use crate::output::Output;
 
@@ -40,8 +41,9 @@ fn hint(error: &clap::Error) -> String {
         .flat_map(texts)
         .next();
     let verb = std::env::args().nth(1).filter(|word| !word.starts_with('-'));
-    let known = ["run", "sweep", "view", "score", "export", "doctor", "demo"];
-    let help = match verb.filter(|verb| known.contains(&verb.as_str())) {
+    let command = Cli::command();
+    let known = |verb: &String| command.find_subcommand(verb).is_some_and(|c| !c.is_hide_set());
+    let help = match verb.filter(known) {
         Some(verb) => format!("see `falloff {verb} --help`"),
         None => "see `falloff --help`".into(),
     };
