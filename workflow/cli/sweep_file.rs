@@ -25,19 +25,25 @@ const PROGRAM: &str = "program";
 pub fn expanded(words: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
     let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
     let is_sweep = words.get(1).is_some_and(|word| word == "sweep");
-    let Some(at) = words[..end].iter().position(|word| word == OPTION).filter(|_| is_sweep) else {
+    let joined = |word: &OsString| word.to_str()?.strip_prefix(OPTION)?.strip_prefix('=').map(OsString::from);
+    let is_option = |word: &OsString| word == OPTION || joined(word).is_some();
+    let Some(at) = words[..end].iter().position(is_option).filter(|_| is_sweep) else {
         return Ok(words);
     };
-    let Some(path) = words.get(at + 1).filter(|_| at + 1 < end) else {
+    let (path, next) = match joined(&words[at]) {
+        Some(path) => (Some(path), at + 1),
+        None => (words[..end].get(at + 1).cloned(), at + 2),
+    };
+    let Some(path) = path else {
         return Err(Failure::usage(
             "failed to read `--file`: no file follows it",
             "give `--file sweep.toml`",
         ));
     };
-    let (options, program) = read(Path::new(path))?;
+    let (options, program) = read(Path::new(&path))?;
     let mut line: Vec<OsString> = words[..at].to_vec();
     line.extend(options);
-    line.extend(words[at + 2..].iter().cloned());
+    line.extend(words[next..].iter().cloned());
     if end == words.len() && !program.is_empty() {
         line.push("--".into());
         line.extend(program);
@@ -96,8 +102,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("sweep.toml");
         fs::write(&path, text).unwrap();
-        let words =
-            words.iter().map(|w| if *w == "FILE" { path.clone().into() } else { (*w).into() }).collect();
+        let words = words.iter().map(|w| w.replace("FILE", &path.to_string_lossy()).into()).collect();
         let line = expanded(words)?;
         Ok(line.iter().map(|w| w.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" "))
     }
