@@ -48,9 +48,10 @@ pub(crate) fn launch(
     let child = spawn(program, args, variables, before, hold)
         .map_err(|source| Error::NotExecutable { path: program.into(), source });
     let ended = child.and_then(|mut child| {
-        let waited_before_ns = children_cpu_ns();
+        let waited_before_ns = children_cpu_ns().unwrap_or(0);
         let (status, own_ns) = wait(&mut child, &waited).map_err(failed("wait for"))?;
-        let waited_ns = children_cpu_ns().saturating_sub(waited_before_ns).saturating_sub(own_ns);
+        let waited_ns =
+            children_cpu_ns().unwrap_or(0).saturating_sub(waited_before_ns).saturating_sub(own_ns);
         Ok(Ended { pid: child.id(), status, own_ns, waited_ns })
     });
     let _ = sigprocmask(SigmaskHow::SIG_SETMASK, Some(&before), None);
@@ -151,8 +152,11 @@ pub(crate) fn process_cpu_ns(pid: i32) -> u64 {
 }
 
 /// CPU time of all processes that this one has waited for, and of those that they have waited for, ns.
-fn children_cpu_ns() -> u64 {
-    let Ok(used) = getrusage(UsageWho::RUSAGE_CHILDREN) else { return 0 };
+///
+/// # Errors
+/// What the system said.
+pub fn children_cpu_ns() -> nix::Result<u64> {
+    let used = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     let microseconds = |time: TimeVal| time.num_microseconds().unsigned_abs();
-    1000 * (microseconds(used.user_time()) + microseconds(used.system_time()))
+    Ok(1000 * (microseconds(used.user_time()) + microseconds(used.system_time())))
 }

@@ -29,6 +29,7 @@ mod startup;
 pub use ending::Ending;
 pub use error::Error;
 pub use event::{EventSpec, Sampling};
+pub use launch::children_cpu_ns;
 pub use measurements::settle;
 pub use preload::Preload;
 pub use program::find_program;

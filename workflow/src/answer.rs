@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use regex::bytes::Regex;
+use regex::bytes::{Regex, RegexBuilder};
 
 use crate::plan::Manner;
 use crate::{Error, Result};
@@ -20,7 +20,7 @@ impl Answer {
     /// The checks of a plan. Fails if the expression makes no sense.
     pub fn new(manner: &Manner) -> Result<Answer> {
         let pattern = manner.check.as_deref().map(|text| {
-            Regex::new(&format!("(?m){text}")).map_err(|e| Error::Usage {
+            RegexBuilder::new(text).multi_line(true).build().map_err(|e| Error::Usage {
                 action: "check the program's output",
                 reason: e.to_string(),
                 hint: "give a regular expression that the output of a good run matches: --check '^done'"
@@ -35,12 +35,7 @@ impl Answer {
         if let Some(pattern) = &self.pattern {
             match fs::read(log) {
                 Ok(output) if pattern.is_match(&output) => {}
-                Ok(_) => {
-                    return Some(format!(
-                        "its output does not match `{}`",
-                        &pattern.as_str()["(?m)".len()..]
-                    ));
-                }
+                Ok(_) => return Some(format!("its output does not match `{pattern}`")),
                 Err(error) => return Some(format!("its output cannot be read: {error}")),
             }
         }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use nix::sys::resource::{UsageWho, getrusage};
+use falloff_profiler::children_cpu_ns;
 use nix::unistd::{SysconfVar, sysconf};
 
 /// CPU time of the whole machine and of what this process has started, at one moment.
@@ -19,9 +19,7 @@ impl MachineLoad {
     pub fn now() -> Option<MachineLoad> {
         let ticks = sysconf(SysconfVar::CLK_TCK).ok().flatten().filter(|t| *t > 0)? as f64;
         let busy = busy_ticks(&fs::read_to_string("/proc/stat").ok()?)? as f64 / ticks;
-        let usage = getrusage(UsageWho::RUSAGE_CHILDREN).ok()?;
-        let seconds = |t: nix::sys::time::TimeVal| t.tv_sec() as f64 + 1e-6 * t.tv_usec() as f64;
-        Some(MachineLoad { busy, own: seconds(usage.user_time()) + seconds(usage.system_time()) })
+        Some(MachineLoad { busy, own: children_cpu_ns().ok()? as f64 * 1e-9 })
     }
 
     /// CPU time that others used from then until now, seconds.

@@ -69,15 +69,8 @@ impl Activity {
         Activity::ALL.into_iter().find(|a| a.word() == word)
     }
 
-    /// Whether all participants come together in it, so that those who come first wait for the last.
+    /// Whether all processes come together in it, so that those who come first wait for the last.
     pub fn is_meeting(self) -> bool {
-        matches!(
-            self,
-            Activity::AllToAll
-                | Activity::OneToAll
-                | Activity::AllToOne
-                | Activity::Barrier
-                | Activity::ThreadBarrier
-        )
+        matches!(self, Activity::AllToAll | Activity::OneToAll | Activity::AllToOne | Activity::Barrier)
     }
 }

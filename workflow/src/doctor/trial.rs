@@ -6,8 +6,7 @@ use std::path::Path;
 
 use falloff_postprocess::{Database, OpenOptions, SymbolSource, open};
 use falloff_profiler::probe::Obstacle;
-use falloff_profiler::{Preload, Request, RunOptions, fresh_run_id};
-use nix::sys::resource::{UsageWho, getrusage};
+use falloff_profiler::{Preload, Request, RunOptions, children_cpu_ns, fresh_run_id};
 
 /// Largest part by which the measured CPU time may differ from the truth.
 const TOLERANCE: f64 = 0.05;
@@ -109,10 +108,9 @@ fn unexpected(reason: String) -> Obstacle {
 }
 
 fn cpu_of_children() -> Result<f64, Obstacle> {
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)
-        .map_err(|e| unexpected(format!("failed to read the CPU time of children: {e}")))?;
-    let seconds = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + 1e-6 * time.tv_usec() as f64;
-    Ok(seconds(usage.user_time()) + seconds(usage.system_time()))
+    let ns =
+        children_cpu_ns().map_err(|e| unexpected(format!("failed to read the CPU time of children: {e}")))?;
+    Ok(ns as f64 * 1e-9)
 }
 
 fn names_of_c_library(database: &Database) -> Option<SymbolSource> {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use falloff_postprocess::{Scope, ScopeKind, Tree, TreeBuilder};
 
-use crate::scoring::{Run, SECONDS_PER_NS};
+use crate::scoring::{Run, SECONDS_PER_NS, mean_period};
 
 /// One of the two sweeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,13 +75,21 @@ impl PathColumns {
         self.of(side, scale).map(|c| c.inclusive[context as usize]).collect()
     }
 
+    /// Their mean.
+    pub fn mean(&self, side: Side, scale: u32, context: u32) -> f64 {
+        let (sum, count) = self
+            .of(side, scale)
+            .fold((0.0, 0usize), |(sum, count), c| (sum + c.inclusive[context as usize], count + 1));
+        sum / count.max(1) as f64
+    }
+
     /// Mean time between samples, seconds, but not below `asked`.
     pub fn period(&self, asked: f64) -> f64 {
         let (cost, samples) = self
             .columns
             .iter()
             .fold((0.0, 0.0), |(cost, samples), c| (cost + c.inclusive[0], samples + c.samples));
-        if samples > 0.0 { asked.max(cost / samples) } else { asked }
+        mean_period(cost, samples, asked)
     }
 
     fn of(&self, side: Side, scale: u32) -> impl Iterator<Item = &Column> {

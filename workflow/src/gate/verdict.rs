@@ -96,13 +96,14 @@ impl Verdict {
                 (Subject::Run { processors: *scale }, change(columns, *scale, 0, period), limits.run)
             })
             .collect();
-        tests.extend((1..columns.tree.len() as u32).filter_map(|context| {
-            let change = change(columns, top, context, period);
-            let whole = mean(&columns.repetitions(Side::Base, top, 0));
-            let large = change.base.max(change.new) >= TESTED * whole;
-            let judged = change.base.max(change.new) >= MIN_SAMPLES as f64 * period;
+        let least = (TESTED * columns.mean(Side::Base, top, 0)).max(MIN_SAMPLES as f64 * period);
+        let large = |context: &u32| {
+            [Side::Base, Side::New].iter().any(|side| columns.mean(*side, top, *context) >= least)
+        };
+        tests.extend((1..columns.tree.len() as u32).filter(large).map(|context| {
             let subject = Subject::Path { processors: top, names: columns.names(context) };
-            (large && judged).then(|| (subject, change, limits.of(&columns.tree.scope(context).name)))
+            let limit = limits.of(&columns.tree.scope(context).name);
+            (subject, change(columns, top, context, period), limit)
         }));
         let p_values: Vec<f64> = tests.iter().map(|(_, change, _)| change.p_value).collect();
         let q_values = q_values(&p_values);
@@ -142,13 +143,9 @@ impl Verdict {
 }
 
 fn change(columns: &PathColumns, scale: u32, context: u32, period: f64) -> Change {
-    let of = |side, context| columns.repetitions(side, scale, context);
-    let wholes = (mean(&of(Side::Base, 0)), mean(&of(Side::New, 0)));
-    Change::new(&of(Side::Base, context), &of(Side::New, context), period, wholes)
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
+    let of = |side| columns.repetitions(side, scale, context);
+    let wholes = (columns.mean(Side::Base, scale, 0), columns.mean(Side::New, scale, 0));
+    Change::new(&of(Side::Base), &of(Side::New), period, wholes)
 }
 
 #[cfg(test)]

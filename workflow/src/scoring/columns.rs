@@ -111,8 +111,13 @@ impl Columns {
             self.scales.iter().flat_map(pick).map(|c| self.total(*c)).sum()
         };
         let (cost, samples) = (sum(|s| &s.cost), sum(|s| &s.samples));
-        if samples > 0.0 { asked.max(cost / samples) } else { asked }
+        mean_period(cost, samples, asked)
     }
+}
+
+/// Mean time between samples, seconds, but not below `asked`.
+pub(crate) fn mean_period(cost_seconds: f64, samples: f64, asked: f64) -> f64 {
+    if samples > 0.0 { asked.max(cost_seconds / samples) } else { asked }
 }
 
 #[cfg(test)]

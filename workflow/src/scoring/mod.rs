@@ -17,8 +17,8 @@ mod rows;
 mod scales;
 mod score;
 
-pub(crate) use columns::SECONDS_PER_NS;
 pub use columns::{Columns, Run, ScaleColumns};
+pub(crate) use columns::{SECONDS_PER_NS, mean_period};
 pub use compared::{Compared, ComparedRun};
 pub use divergence::{Divergence, DivergentPath};
 pub use excess::{Class, excess, own_efficiency};
