@@ -85,26 +85,27 @@ const REST: u64 = 10;
 
 /// A sample of CPU time: all that has passed since the last goes to this path.
 fn on_cpu(thread: &mut Thread, info: &Info, context: &libc::ucontext_t, wall_ns: u64) {
-    let cpu_ns = raw::thread_cpu_ns();
+    let (cpu_ns, is_read) = thread.cpu_at_sample();
     if cpu_ns < thread.rests_until_ns {
         return thread.update(|r| r.overruns += 1);
     }
     let taken = book(thread, &Place::interrupted(context), Class::Cpu, |thread| {
         let passed_ns = cpu_ns.saturating_sub(thread.booked_ns);
-        thread.booked_ns = cpu_ns;
+        thread.booked_ns += passed_ns;
         [1, passed_ns]
     });
     let overruns = if info.code == libc::SI_TIMER { info.overrun.max(0) as u64 } else { 0 };
+    let booked_ns = thread.booked_ns;
     thread.update(|record| {
         record.overruns += overruns;
         if taken {
-            record.cpu_ns = cpu_ns;
+            record.cpu_ns = booked_ns;
             record.samples += 1;
         }
     });
     match thread.clocks.wait_clock {
         // What was off the CPU outside the calls that are watched has been preempted, or waited unseen.
-        WaitClock::Calls | WaitClock::Wall if !thread.is_calling => {
+        WaitClock::Calls | WaitClock::Wall if is_read && !thread.is_calling => {
             let unseen_ns = thread.waits.unseen_ns(wall_ns, cpu_ns);
             if unseen_ns > 0 && thread.waits.look(Kind::Preempted, unseen_ns, wall_ns, cpu_ns) {
                 choose(thread, Kind::Preempted, &Place::interrupted(context));
@@ -118,8 +119,8 @@ fn on_cpu(thread: &mut Thread, info: &Info, context: &libc::ucontext_t, wall_ns:
         _ => {}
     }
     if clock::wall_ns() - wall_ns > LONG_NS {
-        let now_ns = raw::thread_cpu_ns();
-        thread.rests_until_ns = now_ns + REST * (now_ns - cpu_ns);
+        let now_ns = thread.look_at_cpu();
+        thread.rests_until_ns = now_ns + REST * now_ns.saturating_sub(cpu_ns);
     }
 }
 

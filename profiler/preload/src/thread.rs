@@ -20,12 +20,16 @@ use crate::records::Patience;
 use crate::retry::Retry;
 use crate::tree::Tree;
 use crate::waits::{Bill, Item, Waits};
-use crate::{calls, clock, cpu, file, modules, raw, records, signals, states};
+use crate::{calls, clock, cpu, file, identity, modules, raw, records, signals, states};
 
 /// Frames kept of one path.
 pub const DEPTH_MAX: usize = 4096;
 /// Bytes of a handler's stack; it needs a quarter.
 const HANDLER_STACK: usize = 16 << 10;
+/// CPU time between two readings of a thread's clock where an event takes the samples. A reading has the scheduler settle
+/// the thread's account and may end its slice: done between the kernel's ticks, a program's own profiling timer, which
+/// counts ticks, would lose them on a busy machine.
+const READING_NS: u64 = 4_000_000;
 /// What a created thread runs.
 pub type Start = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 
@@ -61,6 +65,9 @@ pub struct Thread {
     pub rests_until_ns: u64,
     /// CPU time that is booked so far.
     pub booked_ns: u64,
+    /// CPU time when its clock was read last, and that of the samples since.
+    read_ns: u64,
+    sampled_ns: u64,
     /// Times that the key's destructor was put off.
     pub put_off: u32,
     /// Its nodes.
@@ -201,7 +208,7 @@ impl Thread {
         self.clocks.arm(state, tid);
         // Its time counts from here, and the CPU time before that nobody else accounts for. What it has waited before, for
         // the file and for its clocks, was our doing.
-        let (wall_ns, cpu_ns) = (clock::wall_ns(), raw::thread_cpu_ns());
+        let (wall_ns, cpu_ns) = (clock::wall_ns(), self.look_at_cpu());
         self.waits.begin(wall_ns, cpu_ns, tid);
         self.started_ns = wall_ns - cpu_ns.saturating_sub(self.cpu_start_ns);
         let started_ns = self.started_ns;
@@ -233,6 +240,24 @@ impl Thread {
         self.replay.clear();
         self.booked_ns = raw::thread_cpu_ns();
         self.take_over();
+    }
+
+    /// CPU time at a sample of it, and whether that was read from the clock: else it is as many periods after the last
+    /// reading as there were samples.
+    pub fn cpu_at_sample(&mut self) -> (u64, bool) {
+        let period_ns = identity::get().map_or(READING_NS, |i| i.options.period_ns());
+        self.sampled_ns += period_ns;
+        if self.clocks.cpu_clock == CpuClock::Timer || self.sampled_ns >= READING_NS {
+            (self.look_at_cpu(), true)
+        } else {
+            (self.read_ns + self.sampled_ns, false)
+        }
+    }
+
+    /// Reads the clock of its CPU time.
+    pub fn look_at_cpu(&mut self) -> u64 {
+        (self.read_ns, self.sampled_ns) = (raw::thread_cpu_ns(), 0);
+        self.read_ns
     }
 
     /// Books time under a pseudo frame.
