@@ -76,7 +76,8 @@ fn cpp_nested(name: &str, form: Form, nesting: Option<u32>) -> Result<Option<Str
     match written(name, |out| symbol.structured_demangle(out, &options)) {
         // Writing has a limit of its own.
         None if nesting.is_none() => Err(Nested),
-        shown => Ok(shown),
+        // The library puts a comma before a pack of arguments that is empty.
+        shown => Ok(shown.map(|name| name.replace(", >", ">"))),
     }
 }
 
@@ -131,6 +132,12 @@ mod tests {
     /// As the library closes nested argument lists: `> >`.
     fn close(levels: usize) -> String {
         vec![">"; levels].join(" ") + " "
+    }
+
+    #[test]
+    fn an_empty_pack_of_arguments_is_not_seen() {
+        assert_eq!(short("_Z5asyncIiJEEvv").as_deref(), Some("async<int>"));
+        assert_eq!(short("_Z5asyncIiJicEEvv").as_deref(), Some("async<int, int, char>"));
     }
 
     #[test]
