@@ -13,8 +13,8 @@ const SHF_COMPRESSED: u64 = 1 << 11;
 const SHT_NOBITS: u32 = 8;
 /// Section headers that a file may have to be looked at.
 const SECTIONS_MAX: usize = 256;
-/// Room for them and their names.
-const SCRATCH: usize = 32 << 10;
+/// Bytes for them and their names.
+const ROOM: usize = 32 << 10;
 
 /// An index of frame descriptions and what they cover.
 #[derive(Clone, Copy)]
@@ -36,10 +36,26 @@ impl FrameIndex {
 /// Indexes of one object: of `.eh_frame`, if no header leads to it, and of `.debug_frame`.
 pub type FrameIndices = [Option<FrameIndex>; 2];
 
+/// Memory for section headers, mapped once: unmapping it for each object costs a program with threads more than the look.
+pub struct Scratch(*mut u8);
+
+impl Scratch {
+    /// Nothing mapped yet.
+    pub const NONE: Scratch = Scratch(core::ptr::null_mut());
+
+    fn bytes(&mut self) -> Option<&mut [u8]> {
+        if self.0.is_null() {
+            self.0 = raw::map_private(ROOM)?;
+        }
+        // SAFETY: mapped with this length, never unmapped, and reached through `&mut self` only.
+        Some(unsafe { core::slice::from_raw_parts_mut(self.0, ROOM) })
+    }
+}
+
 /// Indexes what `object`, loaded from `path`, has beside a `.eh_frame_hdr`. Not in handlers.
-pub fn build(path: &CStr, object: &Object) -> FrameIndices {
+pub fn build(path: &CStr, object: &Object, scratch: &mut Scratch) -> FrameIndices {
     let Ok(fd) = raw::open(path, libc::O_RDONLY, 0) else { return [None; 2] };
-    let found = sections(fd).map_or([None; 2], |sections| {
+    let found = scratch.bytes().and_then(|bytes| sections(fd, bytes)).map_or([None; 2], |sections| {
         let eh_frame = sections.eh_frame.filter(|_| !object.has_header);
         [
             eh_frame.and_then(|section| build_from(fd, section, Format::EhFrame, object)),
@@ -56,17 +72,7 @@ struct Sections {
 }
 
 /// Reads the section headers and their names: three reads a file.
-fn sections(fd: i32) -> Option<Sections> {
-    let scratch = raw::map_private(SCRATCH)?;
-    // SAFETY: mapped just now with this length, used here only.
-    let buffer = unsafe { core::slice::from_raw_parts_mut(scratch, SCRATCH) };
-    let found = look_for_sections(fd, buffer);
-    // SAFETY: the buffer is used no more.
-    unsafe { raw::unmap(scratch, SCRATCH) };
-    found
-}
-
-fn look_for_sections(fd: i32, buffer: &mut [u8]) -> Option<Sections> {
+fn sections(fd: i32, buffer: &mut [u8]) -> Option<Sections> {
     let (table, names) = buffer.split_at_mut_checked(SECTIONS_MAX * size_of::<libc::Elf64_Shdr>())?;
     let filled = raw::pread(fd, table.get_mut(..size_of::<libc::Elf64_Ehdr>())?, 0).ok()?;
     // SAFETY: a C structure of integers at the start of a page, for which any bytes are valid.

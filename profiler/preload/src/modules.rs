@@ -236,7 +236,7 @@ fn introduce(entry: &mut Entry, permanent: bool, registry: &mut Registry) {
     let own_tables = MODULE_VDSO | MODULE_LOADER | MODULE_SAMPLER;
     if entry.object.flags & own_tables == 0 {
         let file: &CStr = if entry.object.flags & MODULE_EXECUTABLE != 0 { c"/proc/self/exe" } else { path };
-        entry.frames = frame_index::build(file, &entry.object);
+        entry.frames = frame_index::build(file, &entry.object, &mut registry.scratch);
     }
 }
 

@@ -10,6 +10,7 @@ use falloff_format::node::UNLISTED_MODULE;
 use falloff_format::records::{Kind, MODULE_ANONYMOUS, ModuleRecord};
 use zerocopy::{FromZeros, IntoBytes};
 
+use crate::frame_index::Scratch;
 use crate::object::Object;
 use crate::records::Patience;
 use crate::{file, raw, records};
@@ -32,6 +33,8 @@ struct Seen {
 pub struct Registry {
     seen: *mut Seen,
     count: usize,
+    /// For looking into their files.
+    pub scratch: Scratch,
 }
 
 // SAFETY: reached through a lock only.
@@ -40,7 +43,7 @@ unsafe impl Send for Registry {}
 impl Registry {
     /// Nothing seen.
     pub const fn new() -> Registry {
-        Registry { seen: core::ptr::null_mut(), count: ANONYMOUS_MODULE as usize + 1 }
+        Registry { seen: core::ptr::null_mut(), count: ANONYMOUS_MODULE as usize + 1, scratch: Scratch::NONE }
     }
 
     fn slots(&mut self) -> &mut [Seen] {
