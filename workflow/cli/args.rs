@@ -10,7 +10,8 @@ use falloff_postprocess::{Database, Debuginfod, OpenOptions, symbol_cache_dir};
 use falloff_profiler::event::rate_hz;
 use falloff_workflow::gate::Limits;
 use falloff_workflow::results::Results;
-use falloff_workflow::scoring::Run;
+use falloff_workflow::scoring::{OwnExpectation, Run};
+use falloff_workflow::template::Argument;
 
 use crate::algebra_args::{
     CollapseArgs, CombineArgs, CutArgs, DiffArgs, FilterArgs, MergeMetricsArgs, ScaleArgs,
@@ -133,6 +134,10 @@ pub struct SweepArgs {
     /// The problem of each processor keeps its size
     #[arg(long)]
     pub weak: bool,
+    /// What functions that match, with all that they call, cost each process: 'solve=N^3/p', of the processor count p and of
+    /// names given by --arg; may be repeated
+    #[arg(long, value_name = "PATTERN=FORMULA", value_parser = OwnExpectation::parse)]
+    pub expect: Vec<OwnExpectation>,
     /// Runs at each processor count
     #[arg(long, value_name = "M", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: u32,
@@ -184,7 +189,10 @@ pub struct SweepArgs {
 #[command(before_long_help = "EXAMPLES
   falloff score scaling
   falloff score scaling --base 4 --at 16 --view callers
-  falloff score scaling --format json > score.json")]
+  falloff score scaling --expect '^exchange=1+log2(p)' --expect '^solve=N^3/p' --arg 'N={1:100,8:200}'
+  falloff score scaling --format json > score.json
+  falloff score scaling --format csv --table causes > causes.csv
+  falloff score scaling --plots figures")]
 pub struct ScoreArgs {
     /// Directory of a sweep
     pub dir: PathBuf,
@@ -203,11 +211,27 @@ pub struct ScoreArgs {
     /// Expect the same work on every processor, whatever the sweep was made for
     #[arg(long)]
     pub weak: bool,
+    /// What functions that match, with all that they call, cost each process, beside what the sweep expects: 'solve=N^3/p', of
+    /// the processor count p and of names given by --arg; may be repeated
+    #[arg(long, value_name = "PATTERN=FORMULA", value_parser = OwnExpectation::parse)]
+    pub expect: Vec<OwnExpectation>,
+    /// A name in formulas and its number at each count, beside those of the sweep: 'N={1:100,2:126}' or N=100*n
+    #[arg(long = "arg", value_name = "NAME=VALUE", value_parser = Argument::parse)]
+    pub arguments: Vec<Argument>,
     /// The tree that the text shows and the view that CSV holds
     #[arg(long, value_enum, default_value_t = View::Context)]
     pub view: View,
     #[arg(long, value_enum, default_value_t = ScoreFormat::Text)]
     pub format: ScoreFormat,
+    /// What CSV holds
+    #[arg(long, value_enum, default_value_t = ScoreTable::View)]
+    pub table: ScoreTable,
+    /// What each step from count to count adds, for every call path, in JSON
+    #[arg(long)]
+    pub steps: bool,
+    /// A directory for figures of the sweep as SVG, made if it is not there
+    #[arg(long, value_name = "DIR")]
+    pub plots: Option<PathBuf>,
     /// Rows with less excess are left out, percent; if not given 0 in JSON, and 0.5 or what fits in text
     #[arg(long, value_name = "PCT", value_parser = values::percent)]
     pub threshold: Option<f64>,
@@ -425,6 +449,24 @@ impl View {
 pub enum DoctorFormat {
     Text,
     Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ScoreTable {
+    /// Rows of a view
+    View,
+    /// The whole run at every count
+    Scales,
+    /// Call paths from count to count
+    Steps,
+    /// Parts of the excess
+    Causes,
+    /// Where these are
+    Places,
+    /// Efficiencies at every count
+    Efficiencies,
+    /// What to look at
+    Findings,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

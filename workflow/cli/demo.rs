@@ -56,7 +56,7 @@ pub fn demo(args: &DemoArgs, output: &Output) -> Result<i32, Failure> {
 fn judge(results: &Results, output: &Output) -> Result<bool, Failure> {
     let mut passed = true;
     for scale in SCALES {
-        let choice = Choice { base: Some(1), at: Some(scale), ..Choice::default() };
+        let choice = Choice { base: Some(1), at: Some(scale), callers: true, ..Choice::default() };
         let verdict = Verdict::new(&results.score(&choice)?);
         output.data(&report::verdict::verdict(&verdict, output.paint))?;
         passed &= verdict.passes();

@@ -1,11 +1,16 @@
 //! `falloff score`: excess work of every call path of a sweep.
 
+use std::fs;
+use std::path::Path;
+
+use falloff_postprocess::views::ViewKind;
+use falloff_workflow::Error;
 use falloff_workflow::exit;
 use falloff_workflow::report::{self, TextOptions};
 use falloff_workflow::results::{Choice, Results};
 use falloff_workflow::scoring::{Scaling, Score};
 
-use crate::args::{ScoreArgs, ScoreFormat};
+use crate::args::{ScoreArgs, ScoreFormat, ScoreTable};
 use crate::failure::Failure;
 use crate::output::Output;
 
@@ -17,6 +22,7 @@ const MOST_ROWS: Option<usize> = Some(60);
 /// Prints the score of a sweep.
 pub fn score(args: &ScoreArgs, output: &Output) -> Result<i32, Failure> {
     let results = Results::open(&args.dir, &args.debug.options())?;
+    let json = matches!(args.format, ScoreFormat::Json);
     let choice = Choice {
         metric: args.metric.clone(),
         base: args.base,
@@ -26,11 +32,18 @@ pub fn score(args: &ScoreArgs, output: &Output) -> Result<i32, Failure> {
             (_, true) => Some(Scaling::Weak),
             _ => None,
         },
+        own: args.expect.clone(),
+        arguments: args.arguments.clone(),
+        callers: json || args.view.kind() == ViewKind::Callers,
+        steps: args.steps || args.table == ScoreTable::Steps,
     };
     let score = results.score(&choice)?;
+    if let Some(dir) = &args.plots {
+        plots(&results, &score, &choice, dir, output)?;
+    }
     match args.format {
         ScoreFormat::Text => print(&results, &score, args, output)?,
-        ScoreFormat::Csv => output.data(&report::csv::csv(score.view(args.view.kind())))?,
+        ScoreFormat::Csv => output.data(&csv(&score, args)?)?,
         ScoreFormat::Json => {
             let threshold = args.threshold.unwrap_or(0.0) / 100.0;
             let text = report::json::json(&results.state, &score, threshold).map_err(|e| Failure {
@@ -44,6 +57,25 @@ pub fn score(args: &ScoreArgs, output: &Output) -> Result<i32, Failure> {
     Ok(exit::OK)
 }
 
+fn csv(score: &Score, args: &ScoreArgs) -> Result<String, Failure> {
+    let table = match args.table {
+        ScoreTable::View => {
+            return Ok(score.view(args.view.kind()).map(report::csv::csv).unwrap_or_default());
+        }
+        ScoreTable::Scales => report::csv_tables::scales(score),
+        ScoreTable::Steps => report::csv_tables::steps(score),
+        ScoreTable::Causes => report::csv_tables::causes(score),
+        ScoreTable::Places => report::csv_tables::places(score),
+        ScoreTable::Efficiencies => report::csv_tables::efficiencies(score),
+        ScoreTable::Findings => report::csv_tables::findings(score),
+    };
+    table.map_err(|e| Failure {
+        message: format!("failed to write the score as CSV: {e}"),
+        hint: None,
+        code: exit::BUG,
+    })
+}
+
 fn print(results: &Results, score: &Score, args: &ScoreArgs, output: &Output) -> Result<(), Failure> {
     let options = TextOptions {
         threshold: args.threshold.unwrap_or(TEXT_THRESHOLD) / 100.0,
@@ -54,6 +86,25 @@ fn print(results: &Results, score: &Score, args: &ScoreArgs, output: &Output) ->
     output.data(&report::text(&results.state, score, &options))
 }
 
+/// Writes the figures of a sweep.
+fn plots(
+    results: &Results,
+    score: &Score,
+    choice: &Choice,
+    dir: &Path,
+    output: &Output,
+) -> Result<(), Failure> {
+    let figures = report::plots::figures(results, score, choice)?;
+    let refused = |action, path: &Path, source| Error::Io { action, path: path.to_owned(), source };
+    fs::create_dir_all(dir).map_err(|e| refused("make", dir, e))?;
+    for (name, svg) in figures {
+        let path = dir.join(name);
+        fs::write(&path, svg).map_err(|e| refused("write", &path, e))?;
+        output.note(&format!("falloff: wrote {}", path.display()));
+    }
+    Ok(())
+}
+
 /// How a report is printed if nothing else is asked for.
 pub fn text_options(output: &Output) -> TextOptions {
     TextOptions {
@@ -61,6 +112,6 @@ pub fn text_options(output: &Output) -> TextOptions {
         width: output.width,
         threshold: TEXT_THRESHOLD / 100.0,
         most_rows: MOST_ROWS,
-        view: falloff_postprocess::views::ViewKind::Context,
+        view: ViewKind::Context,
     }
 }

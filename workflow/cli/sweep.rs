@@ -27,6 +27,7 @@ pub fn sweep(args: &SweepArgs, output: &Output) -> Result<i32, Failure> {
     plan.manner = Manner {
         arguments: args.arguments.clone(),
         environment: args.environment.clone(),
+        expectations: args.expect.iter().map(|own| own.text().to_owned()).collect(),
         check: args.check.clone(),
         check_command: args.check_command.clone(),
         warm_up: args.warm_up,

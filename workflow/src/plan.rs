@@ -7,6 +7,8 @@ use falloff_profiler::event::{DEFAULT_RATE_HZ, Measure, Selection};
 use falloff_profiler::{EventSpec, Request};
 use serde::{Deserialize, Serialize};
 
+#[cfg(doc)]
+use crate::scoring::OwnExpectation;
 use crate::scoring::Scaling;
 #[cfg(doc)]
 use crate::template::Argument;
@@ -55,6 +57,9 @@ pub struct Manner {
     /// Variables of the program, `NAME=VALUE` with names in braces.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub environment: Vec<String>,
+    /// Expectations of some call paths, `PATTERN=FORMULA`: see [`OwnExpectation`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub expectations: Vec<String>,
     /// A regular expression that the output of a good run matches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check: Option<String>,
@@ -236,6 +241,7 @@ mod tests {
         let manner = Manner {
             arguments: vec!["size={1:100,2:126,4:159}".into()],
             environment: vec!["SIZE={size}".into()],
+            expectations: vec!["solve=size^3/p".into()],
             check: Some("^ok".into()),
             retries: 2,
             ..Manner::default()

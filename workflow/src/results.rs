@@ -6,8 +6,9 @@ use falloff_postprocess::{ClockGroups, OpenOptions, open};
 use falloff_profiler::{MEASUREMENTS, RUN_FILE};
 
 use crate::journal::{Entry, Journal, State};
-use crate::plan::{Plan, RunKey};
-use crate::scoring::{Question, Run, Scaling, Score};
+use crate::plan::{PLAN_FILE, Plan, RunKey};
+use crate::scoring::{OwnExpectation, Question, Run, Scaling, Score};
+use crate::template::Argument;
 use crate::{Error, Result};
 
 /// What was planned and what of it is there.
@@ -49,8 +50,16 @@ pub struct Choice {
     pub base: Option<u32>,
     /// Compared scale.
     pub at: Option<u32>,
-    /// Expectation; the sweep's own if not given.
+    /// Expectation; the sweep's own if not given, with what it expects of some call paths.
     pub scaling: Option<Scaling>,
+    /// Further expectations of some call paths, which count before the sweep's.
+    pub own: Vec<OwnExpectation>,
+    /// Values of the names in these, beside the sweep's.
+    pub arguments: Vec<Argument>,
+    /// Whether the callers view is wanted: it may have many times the rows of the tree.
+    pub callers: bool,
+    /// Whether the steps from count to count are wanted for every call path.
+    pub steps: bool,
 }
 
 impl Results {
@@ -120,13 +129,20 @@ impl Results {
                 ),
             });
         }
+        let plan = &self.state.plan;
+        let swept = if choice.scaling.is_none() { parsed(&self.state.dir, &plan.manner.expectations, OwnExpectation::parse)? } else { Vec::new() };
+        let arguments = parsed(&self.state.dir, &plan.manner.arguments, Argument::parse)?;
         let question = Question {
             dir: self.state.dir.clone(),
             metric: choice.metric.clone().unwrap_or_else(|| self.default_metric()),
             base: choice.base,
             at: choice.at,
-            scaling: choice.scaling.unwrap_or(self.state.plan.scaling),
-            period: 1.0 / f64::from(self.state.plan.rate_hz),
+            scaling: choice.scaling.unwrap_or(plan.scaling),
+            own: swept.into_iter().chain(choice.own.iter().cloned()).collect(),
+            arguments: arguments.into_iter().chain(choice.arguments.iter().cloned()).collect(),
+            period: 1.0 / f64::from(plan.rate_hz),
+            callers: choice.callers,
+            steps: choice.steps,
         };
         self.check_clocks(&question.metric)?;
         Score::new(&self.runs, &question)
@@ -172,6 +188,12 @@ impl SweepState {
     pub fn good_of(&self, scale: u32) -> (usize, u32) {
         (self.good.iter().filter(|key| key.scale == scale).count(), self.plan.repetitions)
     }
+}
+
+/// What texts of a sweep's plan mean.
+fn parsed<T>(dir: &Path, texts: &[String], parse: fn(&str) -> std::result::Result<T, String>) -> Result<Vec<T>> {
+    let malformed = |reason| Error::Malformed { path: dir.join(PLAN_FILE), reason };
+    texts.iter().map(|text| parse(text).map_err(malformed)).collect()
 }
 
 fn not_a_sweep(dir: &Path) -> Error {

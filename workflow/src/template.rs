@@ -49,7 +49,7 @@ impl Argument {
     }
 
     /// Its value at a processor count, if it has one there.
-    fn at(&self, n: u32) -> Option<String> {
+    pub fn at(&self, n: u32) -> Option<String> {
         match &self.value {
             Value::Table(values) => values.get(&n).cloned(),
             Value::Text(text) => Some(text.clone()),

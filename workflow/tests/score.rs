@@ -26,7 +26,7 @@ fn strong_table() -> Table {
 }
 
 fn excess(view: &ScoredView, name: &str) -> f64 {
-    let row = view.rows.iter().find(|r| r.name == name);
+    let row = view.rows.iter().find(|r| *r.name == *name);
     row.unwrap_or_else(|| panic!("no row `{name}`")).inclusive.excess
 }
 
@@ -44,7 +44,7 @@ fn the_strong_table_scores_as_known() {
     }
     let score = table.score(None, None, Scaling::Strong);
     assert_eq!((score.base, score.at, score.swapped), (1, 8, false));
-    for view in [&score.context, &score.callers, &score.flat] {
+    for view in score.views() {
         close(excess(view, "init"), 7.0 / 42.0);
         close(excess(view, "reduce"), 14.0 / 42.0);
         close(excess(view, "parallel_io"), 4.0 / 42.0);
@@ -63,12 +63,12 @@ fn scales_the_wrong_way_round_are_swapped() {
 #[test]
 fn classes_and_divergent_paths() {
     let score = strong_table().score(Some(1), Some(2), Scaling::Strong);
-    let class = |name: &str| score.context.rows.iter().find(|r| r.name == name).unwrap().class;
+    let class = |name: &str| score.context.rows.iter().find(|r| *r.name == *name).unwrap().class;
     assert_eq!(class("serial_io"), Class::Vanished);
     assert_eq!(class("parallel_io"), Class::New);
     assert_eq!(class("init"), Class::Common);
     let names: Vec<&str> =
-        score.divergence.paths.iter().map(|p| score.context.rows[p.row as usize].name.as_str()).collect();
+        score.divergence.paths.iter().map(|p| score.context.rows[p.row as usize].name.as_ref()).collect();
     assert_eq!(names, ["parallel_io", "reduce", "serial_io"]);
 }
 
@@ -95,7 +95,7 @@ fn work_on_one_rank_is_seen_as_imbalance() {
     ]);
     let score = table.score(None, None, Scaling::Strong);
     for view in [&score.context, &score.flat] {
-        let ratio = |name: &str| view.rows.iter().find(|r| r.name == name).unwrap().max_over_mean;
+        let ratio = |name: &str| view.rows.iter().find(|r| *r.name == *name).unwrap().max_over_mean;
         assert_eq!(ratio("serial"), Some(4.0));
         assert_eq!(ratio("even"), Some(1.0));
         assert_eq!(ratio("main"), Some(2.5));
@@ -274,7 +274,7 @@ proptest! {
     fn parts_sum_to_the_root(lines in any_table(), weak: bool) {
         let scaling = if weak { Scaling::Weak } else { Scaling::Strong };
         let score = score_of(&lines, 1.0, 1, 4, scaling);
-        for view in [&score.context, &score.callers, &score.flat] {
+        for view in score.views() {
             let sum: f64 = view.parts().map(|r| r.exclusive.excess).sum();
             prop_assert!((sum - score.total().excess).abs() < 1e-9);
         }
@@ -286,7 +286,7 @@ proptest! {
     #[test]
     fn a_scale_against_itself_has_no_excess(lines in any_table()) {
         let score = score_of(&lines, 1.0, 4, 4, Scaling::Strong);
-        for row in score.context.rows.iter().chain(&score.callers.rows).chain(&score.flat.rows) {
+        for row in score.views().flat_map(|view| &view.rows) {
             prop_assert_eq!(row.inclusive.excess.to_bits(), 0.0f64.to_bits());
             prop_assert_eq!(row.exclusive.half_width, 0.0);
         }
@@ -306,7 +306,7 @@ proptest! {
     fn nothing_is_ever_not_a_number(lines in any_table(), base in 0usize..3, at in 0usize..3) {
         let scale = |i: usize| [1, 2, 4][i];
         let score = score_of(&lines, 1.0, scale(base), scale(at), Scaling::Weak);
-        for row in score.context.rows.iter().chain(&score.callers.rows).chain(&score.flat.rows) {
+        for row in score.views().flat_map(|view| &view.rows) {
             for loss in [row.inclusive, row.exclusive] {
                 prop_assert!(loss.excess.is_finite() && loss.half_width.is_finite());
                 prop_assert!(loss.excess.to_bits() != (-0.0f64).to_bits());

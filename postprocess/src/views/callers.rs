@@ -3,19 +3,18 @@
 use rustc_hash::FxHashMap;
 
 use super::RowKind;
-use super::grouped::Grouped;
-use super::view::{Costs, View, ViewKind};
+use super::grouped::{Grouped, Placement};
 use crate::cct::{Scope, Tree};
 
 /// Callers shown above a function. What is above them is in their values but has no row, so that a recursion of
 /// a hundred thousand frames costs no more than its size.
 const LEVELS: usize = 64;
 
-pub(super) fn build(tree: &Tree, costs: &Costs) -> View {
-    let mut rows = Grouped::new(tree, costs);
+pub(super) fn lay_out(tree: &Tree, present: impl Fn(u32) -> bool) -> (Tree, Vec<Placement>) {
+    let mut rows = Grouped::new(tree);
     let mut scopes = CallerScopes::default();
     for context in 1..tree.len() as u32 {
-        if !tree.kind(context).is_frame() || !costs.any(context) {
+        if !tree.kind(context).is_frame() || !present(context) {
             continue;
         }
         let scope = scopes.id(&mut rows, tree, context, None);
@@ -28,7 +27,7 @@ pub(super) fn build(tree: &Tree, costs: &Costs) -> View {
             callee = caller;
         }
     }
-    rows.finish(ViewKind::Callers)
+    rows.finish()
 }
 
 /// Row scopes by (scope of the tree, line of the call).

@@ -1,21 +1,20 @@
 //! The flat view: module, file, function, loop, line.
 
 use super::RowKind;
-use super::grouped::Grouped;
-use super::view::{Costs, View, ViewKind};
+use super::grouped::{Grouped, Placement};
 use crate::cct::{Scope, Tree};
 
 /// Row of functions whose source file is not known.
 const NO_FILE: &str = "<unknown file>";
 
-pub(super) fn build(tree: &Tree, costs: &Costs) -> View {
-    let mut rows = Grouped::new(tree, costs);
+pub(super) fn lay_out(tree: &Tree, present: impl Fn(u32) -> bool) -> (Tree, Vec<Placement>) {
+    let mut rows = Grouped::new(tree);
     let ids: Vec<Vec<u32>> =
         tree.scopes().iter().map(|scope| chain(scope).iter().map(|s| rows.scope(s)).collect()).collect();
     // Row of each context, for the loops and statements below it.
     let mut row_of = vec![0; tree.len()];
     for context in 1..tree.len() as u32 {
-        if !costs.any(context) {
+        if !present(context) {
             continue;
         }
         let node = tree.contexts()[context as usize];
@@ -24,7 +23,7 @@ pub(super) fn build(tree: &Tree, costs: &Costs) -> View {
         row_of[context as usize] =
             ids[node.scope as usize].iter().fold(top, |row, scope| rows.add(row, *scope, context));
     }
-    rows.finish(ViewKind::Flat)
+    rows.finish()
 }
 
 /// Rows that a scope goes into, outermost first; those of a loop or a statement are below its function's or loop's.

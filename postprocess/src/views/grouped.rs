@@ -1,36 +1,29 @@
-//! A view whose rows each gather several contexts.
+//! Rows that each gather several contexts.
 
-use super::view::{Costs, View, ViewKind};
 use crate::cct::{Scope, Tree, TreeBuilder};
+
+/// That a context's values are in a row's.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Placement {
+    pub row: u32,
+    pub context: u32,
+    /// Whether no context above it is in the same row: only then its inclusive cost is not in the row yet.
+    pub outermost: bool,
+}
 
 /// Rows under construction. Contexts must be added in pre-order.
 pub(super) struct Grouped<'a> {
     tree: &'a Tree,
-    costs: &'a Costs,
     rows: TreeBuilder,
-    /// Values of row r in column k at `r * columns + k`.
-    inclusive: Vec<f64>,
-    exclusive: Vec<f64>,
-    /// End of the subtree of the last context whose inclusive cost was counted in each row.
+    placements: Vec<Placement>,
+    /// End of the subtree of the last outermost context of each row.
     covered: Vec<u32>,
 }
 
 impl<'a> Grouped<'a> {
-    pub fn new(tree: &'a Tree, costs: &'a Costs) -> Grouped<'a> {
-        let mut grouped = Grouped {
-            tree,
-            costs,
-            rows: TreeBuilder::new(),
-            inclusive: Vec::new(),
-            exclusive: Vec::new(),
-            covered: Vec::new(),
-        };
-        grouped.grow();
-        for (k, (inclusive, exclusive)) in costs.inclusive.iter().zip(&costs.exclusive).enumerate() {
-            grouped.inclusive[k] = inclusive[0];
-            grouped.exclusive[k] = exclusive[0];
-        }
-        grouped
+    pub fn new(tree: &'a Tree) -> Grouped<'a> {
+        let root = Placement { row: 0, context: 0, outermost: true };
+        Grouped { tree, rows: TreeBuilder::new(), placements: vec![root], covered: Vec::new() }
     }
 
     /// Id of a scope for [`Grouped::add`].
@@ -43,43 +36,21 @@ impl<'a> Grouped<'a> {
     /// The exclusive cost always counts, the inclusive cost only if no context above was counted in this row.
     pub fn add(&mut self, parent: u32, scope: u32, context: u32) -> u32 {
         let row = self.rows.child_of_scope(parent, scope);
-        self.grow();
-        let (at, columns) = (context as usize, self.costs.inclusive.len());
-        let first = row as usize * columns;
-        for (k, column) in self.costs.exclusive.iter().enumerate() {
-            self.exclusive[first + k] += column[at];
+        self.covered.resize(self.rows.len(), 0);
+        let covered = &mut self.covered[row as usize];
+        let outermost = context >= *covered;
+        if outermost {
+            *covered = self.tree.end(context);
         }
-        if context >= self.covered[row as usize] {
-            self.covered[row as usize] = self.tree.end(context);
-            for (k, column) in self.costs.inclusive.iter().enumerate() {
-                self.inclusive[first + k] += column[at];
-            }
-        }
+        self.placements.push(Placement { row, context, outermost });
         row
     }
 
-    pub fn finish(self, kind: ViewKind) -> View {
-        let columns = self.costs.inclusive.len();
-        let (tree, place) = self.rows.finish();
-        let placed = |values: &[f64]| -> Vec<Vec<f64>> {
-            (0..columns)
-                .map(|k| {
-                    let mut column = vec![0.0; place.len()];
-                    for (row, at) in place.iter().enumerate() {
-                        column[*at as usize] = values[row * columns + k];
-                    }
-                    column
-                })
-                .collect()
-        };
-        View::of_tree(kind, &tree, &placed(&self.inclusive), &placed(&self.exclusive))
-    }
-
-    fn grow(&mut self) {
-        let rows = self.rows.len();
-        let columns = self.costs.inclusive.len();
-        self.inclusive.resize(rows * columns, 0.0);
-        self.exclusive.resize(rows * columns, 0.0);
-        self.covered.resize(rows, 0);
+    /// The rows in canonical order, and what is in them.
+    pub fn finish(self) -> (Tree, Vec<Placement>) {
+        let (rows, place) = self.rows.finish();
+        let mut placements = self.placements;
+        placements.iter_mut().for_each(|p| p.row = place[p.row as usize]);
+        (rows, placements)
     }
 }

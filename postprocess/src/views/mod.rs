@@ -8,7 +8,6 @@
 
 mod callers;
 mod column;
-mod context;
 pub mod csv;
 mod derived;
 mod excerpt;
@@ -18,6 +17,7 @@ mod grouped;
 mod health;
 pub mod json;
 mod label;
+mod layout;
 mod narrow;
 mod pattern;
 mod query;
@@ -42,6 +42,7 @@ pub use excerpt::{Excerpt, Step};
 pub use formula::{Formula, FormulaError};
 pub use health::{LEFT_OUT, health_lines, left_out_line};
 pub(crate) use label::cut;
+pub use layout::Layout;
 pub use narrow::Narrow;
 pub use pattern::{Pattern, PatternError};
 pub use query::{Query, QueryError, metric};

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{RowKind, callers, context, flat};
+use super::RowKind;
+use super::layout::Layout;
 use crate::cct::Tree;
 
 /// Which way the call paths are looked at.
@@ -84,11 +85,10 @@ pub struct Row {
 /// ```
 pub fn build(kind: ViewKind, tree: &Tree, columns: &[Vec<f64>]) -> View {
     let costs = Costs::new(tree, columns);
-    match kind {
-        ViewKind::Context => context::build(tree, &costs),
-        ViewKind::Callers => callers::build(tree, &costs),
-        ViewKind::Flat => flat::build(tree, &costs),
-    }
+    let layout = Layout::new(kind, tree, |context| costs.any(context));
+    let inclusive: Vec<Vec<f64>> = costs.inclusive.iter().map(|c| layout.inclusive(c)).collect();
+    let exclusive: Vec<Vec<f64>> = costs.exclusive.iter().map(|c| layout.exclusive(c)).collect();
+    View::of_tree(kind, layout.rows(), &inclusive, &exclusive)
 }
 
 /// Inclusive and exclusive values of the contexts, `[column][context]`.
@@ -100,30 +100,10 @@ pub(crate) struct Costs {
 
 impl Costs {
     pub fn new(tree: &Tree, columns: &[Vec<f64>]) -> Costs {
-        let inclusive = columns.iter().map(|c| tree.inclusive(c)).collect();
-        let exclusive = columns
-            .iter()
-            .map(|column| {
-                let mut own = column.clone();
-                own.resize(tree.len(), 0.0);
-                let charged: Vec<f64> = own.clone();
-                for (index, cost) in charged.into_iter().enumerate().filter(|(_, cost)| *cost != 0.0) {
-                    let context = index as u32;
-                    let kind = tree.kind(context);
-                    let parent = tree.contexts()[index].parent;
-                    if kind == RowKind::Line {
-                        own[parent as usize] += cost;
-                    }
-                    let in_loop = kind == RowKind::Line && tree.kind(parent) == RowKind::Loop;
-                    if let Some(function) = tree.caller(context).filter(|_| in_loop || kind == RowKind::Loop)
-                    {
-                        own[function as usize] += cost;
-                    }
-                }
-                own
-            })
-            .collect();
-        Costs { inclusive, exclusive }
+        Costs {
+            inclusive: columns.iter().map(|c| tree.inclusive(c)).collect(),
+            exclusive: columns.iter().map(|c| charged(tree, c)).collect(),
+        }
     }
 
     /// Whether any column has a cost at or below the context.
@@ -131,6 +111,46 @@ impl Costs {
         let at = context as usize;
         self.inclusive.iter().chain(&self.exclusive).any(|column| column[at] != 0.0)
     }
+}
+
+/// A column of exclusive values with those of statements charged to their functions and loops too.
+pub(super) fn charged(tree: &Tree, column: &[f64]) -> Vec<f64> {
+    let mut own = column.to_vec();
+    own.resize(tree.len(), 0.0);
+    for (index, cost) in column.iter().enumerate().take(tree.len()).filter(|(_, cost)| **cost != 0.0) {
+        let context = index as u32;
+        let kind = tree.kind(context);
+        let parent = tree.contexts()[index].parent;
+        if kind == RowKind::Line {
+            own[parent as usize] += cost;
+        }
+        let in_loop = kind == RowKind::Line && tree.kind(parent) == RowKind::Loop;
+        if let Some(function) = tree.caller(context).filter(|_| in_loop || kind == RowKind::Loop) {
+            own[function as usize] += cost;
+        }
+    }
+    own
+}
+
+/// The way down from row 0, each time to the first of the children with the largest value, while that is at least `share` of
+/// the row above and more than nothing. Values count by their size.
+pub(super) fn hot_path<I: Iterator<Item = u32>>(
+    children: impl Fn(u32) -> I,
+    value: impl Fn(u32) -> f64,
+    share: f64,
+) -> Vec<u32> {
+    let size = |row: u32| value(row).abs();
+    let largest = |row: u32| children(row).reduce(|best, next| if size(next) > size(best) { next } else { best });
+    let mut path = Vec::new();
+    let mut here = 0;
+    while let Some(next) = largest(here)
+        && size(next) > 0.0
+        && size(next) >= share * size(here)
+    {
+        path.push(next);
+        here = next;
+    }
+    path
 }
 
 impl View {
@@ -190,21 +210,7 @@ impl View {
     /// The rows that one meets going down from the root, each time to the child with the largest inclusive value
     /// of the column, while that is at least `share` of the row above and more than nothing.
     pub fn hot_path(&self, column: usize, share: f64) -> Vec<u32> {
-        let value = |row: u32| self.rows[row as usize].inclusive.get(column).map_or(0.0, |v| v.abs());
-        let mut path = Vec::new();
-        let mut here = 0;
-        while let Some(next) = self.largest_child(here, value)
-            && value(next) > 0.0
-            && value(next) >= share * value(here)
-        {
-            path.push(next);
-            here = next;
-        }
-        path
-    }
-
-    /// The first of the children with the largest value.
-    fn largest_child(&self, row: u32, value: impl Fn(u32) -> f64) -> Option<u32> {
-        self.children(row).reduce(|best, next| if value(next) > value(best) { next } else { best })
+        let value = |row: u32| self.rows[row as usize].inclusive.get(column).copied().unwrap_or(0.0);
+        hot_path(|row| self.children(row), value, share)
     }
 }

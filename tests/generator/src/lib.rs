@@ -3,5 +3,7 @@
 
 mod file;
 mod shape;
+mod sweep;
 
 pub use shape::Shape;
+pub use sweep::Sweep;

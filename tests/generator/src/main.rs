@@ -1,10 +1,10 @@
-//! Writes the measurement files of a run that never was.
+//! Writes the measurement files of a run, or of a sweep, that never was.
 
 use std::io;
 use std::path::PathBuf;
 
 use clap::Parser;
-use falloff_generator::Shape;
+use falloff_generator::{Shape, Sweep};
 
 /// Writes measurement files
 #[derive(Debug, Parser)]
@@ -18,11 +18,20 @@ struct Args {
     /// Share of the call paths in which each process has a cost
     #[arg(long, default_value_t = 0.01)]
     density: f64,
+    /// Processor counts of a sweep, in place of --locations
+    #[arg(long, value_delimiter = ',')]
+    sweep: Vec<u32>,
+    /// Runs at each count of a sweep
+    #[arg(long, default_value_t = 3)]
+    repeat: u32,
     /// Directory of the files
     dir: PathBuf,
 }
 
 fn main() -> io::Result<()> {
-    let Args { locations, contexts, density, dir } = Args::parse();
-    Shape { locations, contexts, density }.write(&dir)
+    let Args { locations, contexts, density, sweep, repeat, dir } = Args::parse();
+    if sweep.is_empty() {
+        return Shape { locations, contexts, density }.write(&dir);
+    }
+    Sweep { scales: sweep, repetitions: repeat, contexts, density }.write(&dir)
 }

@@ -9,14 +9,15 @@ use super::efficiency::{Counters, Efficiencies, Useful, efficiencies};
 use super::frames::Frames;
 use super::ledger::Ledger;
 use super::partition::{CauseLoss, Sides, partition};
-use crate::scoring::{Comparison, Run};
+use crate::scoring::{Comparison, Growth, Run};
 
 /// Why a sweep loses what it loses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Analysis {
     /// The excess of the whole run by cause, largest first. The parts sum to it.
     pub causes: Vec<CauseLoss>,
-    /// Efficiencies of every scale against the base, smallest scale first.
+    /// Efficiencies of every scale against the base, smallest scale first; of the base and the compared scale alone where call
+    /// paths have expectations of their own.
     pub efficiencies: Vec<ScaleEfficiency>,
     /// Parallel efficiency at the base: `1 − X = parallel_q · computational / parallel_p`.
     pub parallel_base: f64,
@@ -40,14 +41,23 @@ impl Analysis {
         tree: &Tree,
         metric: &str,
         comparison: &Comparison,
+        growth: &Growth,
     ) -> Option<Analysis> {
+        let (base, at) = (comparison.base.scale, comparison.at.scale);
+        let scaling = |to: u32| comparison.scaling.rho(base, to);
+        // What contexts of the base are expected to become, but for the growth that the whole run is expected to have.
+        let weight = |scale: u32, context: u32| match scale == base {
+            true => growth.of(context, base, at) / scaling(at),
+            false => 1.0,
+        };
         let classified = Classified::new(tree, &Frames::known());
         let frame_of = innermost_frames(tree);
         let mut ledgers: Vec<(u32, u32, Ledger)> = runs
             .iter()
             .zip(maps)
             .map(|(run, map)| {
-                let ledger = Ledger::new(run, map, tree, &classified, &frame_of, metric)?;
+                let weight = |context| weight(run.scale, context);
+                let ledger = Ledger::new(run, map, tree, &classified, &frame_of, metric, weight)?;
                 Some((run.scale, run.repetition, ledger))
             })
             .collect::<Option<_>>()?;
@@ -56,16 +66,18 @@ impl Analysis {
             ledgers.iter().filter(|(s, ..)| *s == scale).map(|(.., ledger)| ledger).collect()
         };
         let sides = Sides { base: of_scale(comparison.base.scale), at: of_scale(comparison.at.scale) };
-        let base = mean(&sides.base);
-        let scales: BTreeSet<u32> = ledgers.iter().map(|(scale, ..)| *scale).collect();
+        let expected = mean(&sides.base);
+        // What is expected of the base at other counts is another run where call paths have expectations of their own.
+        let known = |scale: &u32| growth.of_all(base, at).is_some() || [base, at].contains(scale);
+        let scales: BTreeSet<u32> = ledgers.iter().map(|(scale, ..)| *scale).filter(known).collect();
         let of = |scale: u32| {
-            let rho = comparison.scaling.rho(comparison.base.scale, scale);
-            Some(ScaleEfficiency { scale, efficiencies: efficiencies(&base, &mean(&of_scale(scale)), rho)? })
+            let rho = scaling(scale);
+            Some(ScaleEfficiency { scale, efficiencies: efficiencies(&expected, &mean(&of_scale(scale)), rho)? })
         };
         Some(Analysis {
             causes: partition(tree, &classified, &frame_of, comparison, &sides),
             efficiencies: scales.into_iter().map(of).collect::<Option<_>>()?,
-            parallel_base: base.useful.iter().sum::<f64>() / base.whole,
+            parallel_base: expected.useful.iter().sum::<f64>() / expected.whole,
         })
     }
 

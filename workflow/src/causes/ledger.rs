@@ -27,7 +27,7 @@ pub(super) struct Ledger {
 
 impl Ledger {
     /// Reads a run whose contexts have their places in the tree by `map`. `frame_of` has the innermost frame of every context.
-    /// `None` if the metric was not measured.
+    /// Costs are multiplied by the `weight` of their context. `None` if the metric was not measured.
     pub fn new(
         run: &Run,
         map: &[u32],
@@ -35,6 +35,7 @@ impl Ledger {
         classified: &Classified,
         frame_of: &[u32],
         metric: &str,
+        weight: impl Fn(u32) -> f64,
     ) -> Option<Ledger> {
         let database = &run.database;
         let index = |name: &str| database.metrics().iter().position(|m| m.name == name).map(|at| at as u32);
@@ -54,7 +55,7 @@ impl Ledger {
         let mut counters = Counters { instructions: 0.0, cycles: 0.0 };
         for value in database.values() {
             let context = map[value.context as usize];
-            let amount = database.metrics()[value.metric as usize].in_unit(value.exclusive);
+            let amount = weight(context) * database.metrics()[value.metric as usize].in_unit(value.exclusive);
             if let Some((instructions, cycles)) =
                 counted.filter(|_| classified.activity(context) == Activity::Compute)
             {

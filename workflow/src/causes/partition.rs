@@ -96,6 +96,24 @@ impl Cause {
         }
     }
 
+    /// What the legend of a figure calls it.
+    pub fn short(self) -> &'static str {
+        match self {
+            Cause::ComputeGrowth => "more own work",
+            Cause::Replicated => "same work on every processor",
+            Cause::MeetingWait => "waiting in collectives, at least",
+            Cause::MeetingRest => "rest of collectives",
+            Cause::PointToPoint => "point-to-point messages",
+            Cause::OneSided => "one-sided communication",
+            Cause::ThreadBarrier => "threads waiting",
+            Cause::Lock => "locks",
+            Cause::Io => "files and pipes",
+            Cause::Sleep => "sleeping and polling",
+            Cause::Runtime => "run-time libraries",
+            Cause::Preemption => "without a processor",
+        }
+    }
+
     fn of(activity: Activity) -> Option<Cause> {
         match activity {
             Activity::PointToPoint => Some(Cause::PointToPoint),

@@ -74,10 +74,8 @@ impl Verdict {
             max_over_mean: None,
         });
         let sum = |view: &ScoredView| view.parts().map(|r| r.exclusive.excess).sum::<f64>();
-        let parts_error = [&score.context, &score.callers, &score.flat]
-            .map(|view| (sum(view) - total.excess).abs())
-            .into_iter()
-            .fold(0.0, f64::max);
+        let parts_error =
+            score.views().map(|view| (sum(view) - total.excess).abs()).fold(0.0, f64::max);
         Verdict { scale: score.at, checks, parts_error }
     }
 

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::verdict::{Decision, Outcome, Subject, Verdict};
+use crate::report::escape::xml;
 use crate::report::table::{Table, percent, seconds, with_width};
 
 const SCHEMA: &str = "falloff.check";
@@ -134,33 +135,17 @@ pub fn junit(verdict: &Verdict, compared: &Compared) -> String {
             percent(outcome.limit)
         );
         let body = match (outcome.regression, outcome.open) {
-            (true, _) => format!("<failure message=\"{}\"/>", escaped(&change)),
-            (_, true) => format!("<skipped message=\"{}\"/>", escaped(&format!("not enough data: {change}"))),
+            (true, _) => format!("<failure message=\"{}\"/>", xml(&change)),
+            (_, true) => format!("<skipped message=\"{}\"/>", xml(&format!("not enough data: {change}"))),
             _ => String::new(),
         };
         out += &format!(
             "  <testcase classname=\"{}\" name=\"{}\">{body}</testcase>\n",
-            escaped(&compared.metric),
-            escaped(&name(&outcome.subject))
+            xml(&compared.metric),
+            xml(&name(&outcome.subject))
         );
     }
     out + "</testsuite>\n"
-}
-
-/// As text of XML 1.0, which has no control characters.
-fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            c if c.is_control() => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 #[derive(Serialize)]

@@ -6,8 +6,8 @@ use crate::scoring::ScoredView;
 
 const HEADINGS: &str = "id,parent,depth,kind,name,module,file,line,excess_incl_percent,\
 excess_incl_half_width_percent,excess_excl_percent,excess_excl_half_width_percent,work_base_incl_seconds,\
-work_at_incl_seconds,work_base_excl_seconds,work_at_excl_seconds,imbalance_percent,samples_base,samples_at,\
-q_value,significant,class\n";
+work_expected_incl_seconds,work_at_incl_seconds,work_base_excl_seconds,work_expected_excl_seconds,work_at_excl_seconds,imbalance_percent,samples_base,samples_at,\
+rare,q_value,significant,class\n";
 
 /// All rows of the view; fields with a comma, a quote or a line end are quoted as in RFC 4180.
 pub fn csv(view: &ScoredView) -> String {
@@ -30,12 +30,15 @@ pub fn csv(view: &ScoredView) -> String {
             (100.0 * excl.excess).to_string(),
             (100.0 * excl.half_width).to_string(),
             incl.work_base.to_string(),
+            incl.expected.to_string(),
             incl.work_at.to_string(),
             excl.work_base.to_string(),
+            excl.expected.to_string(),
             excl.work_at.to_string(),
             row.max_over_mean.map_or(String::new(), |m| (100.0 * (m - 1.0)).to_string()),
             row.samples_base.to_string(),
             row.samples_at.to_string(),
+            row.is_rare().to_string(),
             row.q_value.map_or(String::new(), |q| q.to_string()),
             row.significant().to_string(),
             row.class.name().into(),

@@ -5,6 +5,7 @@ use falloff_postprocess::views::RowKind;
 use super::names::shorten;
 use super::table::{Table, percent, seconds, with_width};
 use super::text::{TextOptions, section};
+use super::tree::Rare;
 use crate::scoring::{Loss, Score, ScoredRow};
 
 /// Functions that are listed for their excess.
@@ -24,7 +25,8 @@ pub(super) fn function_lines(score: &Score, options: &TextOptions) -> Vec<String
         room -= usize::from(listed);
         listed
     };
-    let mut listed = score.flat.ranking();
+    let (rare, mut listed): (Vec<&ScoredRow>, Vec<&ScoredRow>) =
+        score.flat.ranking().into_iter().partition(|row| row.is_rare());
     listed.retain(|row: &&ScoredRow| large(&row.exclusive) || lossy(&row.exclusive));
     let work = format!("work s {} -> {}", score.base, score.at);
     let mut table = Table::new(&["excess %", &work, "own eff. %", "max/mean", "samples"]);
@@ -42,7 +44,14 @@ pub(super) fn function_lines(score: &Score, options: &TextOptions) -> Vec<String
     for (line, row) in lines.iter_mut().skip(1).zip(&listed) {
         *line = tinted(line, row, &row.exclusive, options);
     }
+    lines.extend(rare_line(&rare).map(|line| options.paint.dim(&line)));
     section("FUNCTIONS BY EXCLUSIVE EXCESS", lines, options)
+}
+
+/// What all functions with too few samples have together.
+fn rare_line(functions: &[&ScoredRow]) -> Option<String> {
+    let sum = functions.iter().fold(Rare::default(), |sum, row| sum.with(row.exclusive.excess));
+    (sum.rows > 0).then(|| format!("  {:>5}  {}", percent(sum.excess), sum.label()))
 }
 
 /// The number, with a question mark if it is not to be relied on.

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::json_causes::{CauseJson, EfficiencyJson, causes, efficiencies};
 use crate::results::SweepState;
-use crate::scoring::{Finding, Loss, RunHealth, Score, ScoredRow, ScoredView, findings};
+use crate::scoring::{Finding, Loss, RunHealth, Score, ScoredRow, ScoredView, Step, findings};
 
 const SCHEMA: &str = "falloff.score";
 const VERSION: u32 = 1;
@@ -16,6 +16,7 @@ struct Document<'a> {
     version: u32,
     metric: &'a str,
     scaling: &'static str,
+    expectations: &'a [String],
     base: u32,
     at: u32,
     swapped: bool,
@@ -68,20 +69,38 @@ struct RowJson<'a> {
     excess_excl_percent: f64,
     excess_excl_half_width_percent: f64,
     work_base_incl_seconds: f64,
+    work_expected_incl_seconds: f64,
     work_at_incl_seconds: f64,
     work_base_excl_seconds: f64,
+    work_expected_excl_seconds: f64,
     work_at_excl_seconds: f64,
     own_efficiency_percent: Option<f64>,
     imbalance_percent: Option<f64>,
     samples_base: u64,
     samples_at: u64,
+    rare: bool,
     q_value: Option<f64>,
     significant: bool,
     class: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    steps: Vec<RowStepJson>,
+}
+
+/// A step of one row.
+#[derive(Serialize)]
+pub(super) struct RowStepJson {
+    from: u32,
+    to: u32,
+    excess_incl_percent: f64,
+    excess_incl_half_width_percent: f64,
+    excess_excl_percent: f64,
+    excess_excl_half_width_percent: f64,
+    part_incl_percent: f64,
+    part_excl_percent: f64,
 }
 
 #[derive(Serialize)]
-struct FindingJson<'a> {
+pub(super) struct FindingJson<'a> {
     flat_id: u32,
     name: &'a str,
     excess_excl_percent: f64,
@@ -104,7 +123,7 @@ struct DivergentJson<'a> {
 }
 
 #[derive(Serialize)]
-struct ScaleJson {
+pub(super) struct ScaleJson {
     processors: u32,
     repetitions: usize,
     samples: u64,
@@ -171,6 +190,7 @@ pub fn json(sweep: &SweepState, score: &Score, threshold: f64) -> serde_json::Re
         version: VERSION,
         metric: &score.metric,
         scaling: score.scaling.name(),
+        expectations: &score.own,
         base: score.base,
         at: score.at,
         swapped: score.swapped,
@@ -185,8 +205,11 @@ pub fn json(sweep: &SweepState, score: &Score, threshold: f64) -> serde_json::Re
         preempted_percent: score.preempted.map(percent),
         program: &sweep.plan.program,
         launcher: &sweep.plan.launcher,
-        contexts: rows(&score.context, threshold),
-        views: Views { callers: rows(&score.callers, threshold), flat: rows(&score.flat, threshold) },
+        contexts: rows(&score.context, threshold, &score.steps),
+        views: Views {
+            callers: score.callers.as_ref().map_or_else(Vec::new, |view| rows(view, threshold, &[])),
+            flat: rows(&score.flat, threshold, &[]),
+        },
         hot_path: &score.context.hot_path,
         findings: findings(score).into_iter().map(|f| finding(score, f)).collect(),
         causes: causes(score.analysis.as_ref()),
@@ -212,7 +235,7 @@ pub(super) fn percent(fraction: f64) -> f64 {
 }
 
 /// The rows of a view that are kept, each after its parent.
-fn rows(view: &ScoredView, threshold: f64) -> Vec<RowJson<'_>> {
+fn rows<'a>(view: &'a ScoredView, threshold: f64, steps: &[Step]) -> Vec<RowJson<'a>> {
     let large = |loss: &Loss| loss.excess.abs() >= threshold;
     let mut kept: Vec<bool> = view.rows.iter().map(|r| large(&r.inclusive) || large(&r.exclusive)).collect();
     for row in view.rows.iter().rev() {
@@ -220,10 +243,10 @@ fn rows(view: &ScoredView, threshold: f64) -> Vec<RowJson<'_>> {
             kept[parent as usize] = true;
         }
     }
-    view.rows.iter().filter(|r| kept[r.id as usize]).map(|r| row_json(view, r)).collect()
+    view.rows.iter().filter(|r| kept[r.id as usize]).map(|r| row_json(view, r, steps)).collect()
 }
 
-fn row_json<'a>(view: &'a ScoredView, row: &'a ScoredRow) -> RowJson<'a> {
+fn row_json<'a>(view: &'a ScoredView, row: &'a ScoredRow, steps: &[Step]) -> RowJson<'a> {
     RowJson {
         id: row.id,
         parent: row.parent,
@@ -239,20 +262,39 @@ fn row_json<'a>(view: &'a ScoredView, row: &'a ScoredRow) -> RowJson<'a> {
         excess_excl_percent: percent(row.exclusive.excess),
         excess_excl_half_width_percent: percent(row.exclusive.half_width),
         work_base_incl_seconds: row.inclusive.work_base,
+        work_expected_incl_seconds: row.inclusive.expected,
         work_at_incl_seconds: row.inclusive.work_at,
         work_base_excl_seconds: row.exclusive.work_base,
+        work_expected_excl_seconds: row.exclusive.expected,
         work_at_excl_seconds: row.exclusive.work_at,
         own_efficiency_percent: row.own_efficiency.map(percent),
         imbalance_percent: row.max_over_mean.map(|m| percent(m - 1.0)),
         samples_base: row.samples_base,
         samples_at: row.samples_at,
+        rare: row.is_rare(),
         q_value: row.q_value,
         significant: row.significant(),
         class: row.class.name(),
+        steps: steps.iter().map(|step| row_step(step, row.id)).collect(),
     }
 }
 
-fn finding(score: &Score, finding: Finding) -> FindingJson<'_> {
+/// A step of a row of the context view.
+pub(super) fn row_step(step: &Step, row: u32) -> RowStepJson {
+    let of = &step.rows[row as usize];
+    RowStepJson {
+        from: step.from,
+        to: step.to,
+        excess_incl_percent: percent(of.inclusive.excess),
+        excess_incl_half_width_percent: percent(of.inclusive.half_width),
+        excess_excl_percent: percent(of.exclusive.excess),
+        excess_excl_half_width_percent: percent(of.exclusive.half_width),
+        part_incl_percent: percent(of.part_inclusive),
+        part_excl_percent: percent(of.part_exclusive),
+    }
+}
+
+pub(super) fn finding(score: &Score, finding: Finding) -> FindingJson<'_> {
     let row = &score.flat.rows[finding.row as usize];
     FindingJson {
         flat_id: row.id,
@@ -280,7 +322,7 @@ fn divergence(score: &Score) -> DivergenceJson<'_> {
     }
 }
 
-fn scales(score: &Score) -> Vec<ScaleJson> {
+pub(super) fn scales(score: &Score) -> Vec<ScaleJson> {
     let scale = |s: &crate::scoring::ScaleSummary| ScaleJson {
         processors: s.scale,
         repetitions: s.repetitions,

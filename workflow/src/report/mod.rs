@@ -2,11 +2,14 @@
 
 mod causes;
 pub mod csv;
+pub mod csv_tables;
+pub(crate) mod escape;
 mod functions;
 pub mod json;
 mod json_causes;
 mod names;
 mod paint;
+pub mod plots;
 pub(crate) mod table;
 mod text;
 mod tree;

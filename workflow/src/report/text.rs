@@ -79,6 +79,10 @@ fn header(sweep: &SweepState, score: &Score, options: &TextOptions) -> Vec<Strin
             plan.launcher
         ),
     ];
+    if !score.own.is_empty() {
+        let own = shorten(&score.own.join("  "), room);
+        lines.push(format!("  expected  {own}  (cost of each of p processes)"));
+    }
     for (number, line) in score.health.lines().into_iter().enumerate() {
         let title = if number == 0 { "measured" } else { "" };
         lines.push(format!("  {title:<8}  {line}"));
@@ -142,7 +146,6 @@ fn caveats(sweep: &SweepState, score: &Score) -> Vec<String> {
 
 fn summary(score: &Score, options: &TextOptions) -> Vec<String> {
     let total = score.total();
-    let expected = score.scaling.rho(score.base, score.at) * total.work_base;
     let share = format!("{} ± {} %", percent(total.excess), percent(total.half_width));
     let (headline, colour): (String, fn(Paint, &str) -> String) = match total.excess {
         _ if !total.is_told_from_zero() && score.base != score.at => {
@@ -156,13 +159,13 @@ fn summary(score: &Score, options: &TextOptions) -> Vec<String> {
         String::new(),
         colour(options.paint, &options.paint.bold(&headline)),
         format!(
-            "  {} s of {} at {}; perfect {} scaling from {} would need {} s; work efficiency {} %",
+            "  {} s of {} at {}; {} from {} would need {} s; work efficiency {} %",
             seconds(total.work_at),
             score.metric,
             score.at,
-            score.scaling.name(),
+            if score.own.is_empty() { format!("perfect {} scaling", score.scaling.name()) } else { "what is expected".into() },
             score.base,
-            seconds(expected),
+            seconds(total.expected),
             percent(1.0 - total.excess)
         ),
     ]
@@ -245,6 +248,7 @@ fn divergence(score: &Score, options: &TextOptions) -> Vec<String> {
 
 fn legend(score: &Score, options: &TextOptions) -> Vec<String> {
     let rho = match score.scaling {
+        _ if !score.own.is_empty() => "W(n) - expected W(n)",
         Scaling::Strong => "W(n) - W(base)",
         Scaling::Weak => "W(n) - n/base W(base)",
     };

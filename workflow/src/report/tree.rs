@@ -1,14 +1,14 @@
 //! Trees of excess in the text report: the hot path and the rows of a view.
 //!
 //! Frames that only pass the excess on are left out: of a chain of rows that have all the work of the row above,
-//! the first two and the last are shown.
+//! the first two and the last are shown. Rows with too few samples to say anything are folded into one of their caller's.
 
 use falloff_postprocess::views::{RowKind, ViewKind};
 
 use super::functions::{judged, labelled, tinted};
 use super::table::{percent, with_width};
 use super::text::{TextOptions, section};
-use crate::scoring::{Score, ScoredRow, ScoredView};
+use crate::scoring::{MIN_SAMPLES, Score, ScoredRow, ScoredView};
 
 /// Deepest indentation.
 const DEEPEST: usize = 24;
@@ -22,6 +22,29 @@ const SAME: f64 = 0.001;
 enum Line {
     Row(usize, u32),
     Gap(usize, usize),
+    Rare(usize, Rare),
+}
+
+/// The rows below a row that have too few samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Rare {
+    /// How many.
+    pub rows: usize,
+    /// Sum of what the view weighs its rows by, as a fraction of the run.
+    pub excess: f64,
+}
+
+impl Rare {
+    /// With one more row.
+    pub fn with(self, excess: f64) -> Rare {
+        Rare { rows: self.rows + 1, excess: self.excess + excess }
+    }
+
+    /// What stands in its place, in words.
+    pub fn label(&self) -> String {
+        let s = if self.rows == 1 { "" } else { "s" };
+        format!("<rare>: {} row{s} of fewer than {MIN_SAMPLES} samples", self.rows)
+    }
 }
 
 /// The hot path of loss.
@@ -32,9 +55,10 @@ pub(super) fn hot_path_lines(score: &Score, options: &TextOptions) -> Vec<String
         let place = view.hot_path.iter().position(|r| *r == row);
         place.and_then(|p| view.hot_path.get(p + 1)).copied().into_iter().collect::<Vec<u32>>()
     };
-    let body = lines(view, vec![*first], next)
+    let body = lines(view, vec![*first], next, |_| None)
         .into_iter()
         .map(|line| match line {
+            Line::Rare(depth, rare) => format!("{}{}{}", " ".repeat(17), indent(depth), rare.label()),
             Line::Gap(depth, rows) => gap(depth, rows, 17),
             Line::Row(depth, id) => {
                 let row = &view.rows[id as usize];
@@ -50,7 +74,7 @@ pub(super) fn hot_path_lines(score: &Score, options: &TextOptions) -> Vec<String
 
 /// The rows of a view whose inclusive excess is above the threshold.
 pub(super) fn tree_lines(score: &Score, options: &TextOptions) -> Vec<String> {
-    let view = score.view(options.view);
+    let Some(view) = score.view(options.view) else { return Vec::new() };
     let title = match options.view {
         ViewKind::Context => "CALL PATHS BY EXCESS",
         ViewKind::Callers => "CALLERS BY EXCESS",
@@ -67,6 +91,13 @@ pub(super) fn tree_lines(score: &Score, options: &TextOptions) -> Vec<String> {
     let mut body = vec![format!("  {:<15}  {:<13}  {:>8}", "inclusive %", "exclusive %", "max/mean")];
     body.extend(tree.iter().map(|line| match *line {
         Line::Gap(depth, rows) => options.paint.dim(&gap(depth, rows, 44)),
+        Line::Rare(depth, rare) => options.paint.dim(&format!(
+            "  {:>5}{}{}{}",
+            percent(rare.excess),
+            " ".repeat(37),
+            indent(depth),
+            rare.label()
+        )),
         Line::Row(depth, id) => row_line(&view.rows[id as usize], depth, options),
     }));
     section(&format!("{title} (rows of at least {} %)", percent(threshold)), body, options)
@@ -85,29 +116,56 @@ fn fitting(view: &ScoredView, weights: &[f64], options: &TextOptions) -> (f64, V
     (threshold, tree(view, weights, threshold))
 }
 
-/// The tree of the rows whose weight is at least `threshold` in size, below others of which that is true.
+/// The tree of the rows whose weight is at least `threshold` in size, below others of which that is true. What is rare below
+/// one of them is one line, if together it is as large.
 fn tree(view: &ScoredView, weights: &[f64], threshold: f64) -> Vec<Line> {
     let mut children: Vec<Vec<u32>> = vec![Vec::new(); view.rows.len()];
+    let mut rare = vec![Rare::default(); view.rows.len()];
     for row in &view.rows {
-        if let Some(parent) = row.parent.filter(|_| weights[row.id as usize].abs() >= threshold) {
-            children[parent as usize].push(row.id);
+        let (Some(parent), weight) = (row.parent, weights[row.id as usize]) else { continue };
+        let parent = parent as usize;
+        match row.is_rare() {
+            true if !view.rows[parent].is_rare() => rare[parent] = rare[parent].with(weight),
+            true => {}
+            false if weight.abs() >= threshold => children[parent].push(row.id),
+            false => {}
         }
     }
     for list in &mut children {
         list.sort_by(|a, b| weights[*b as usize].total_cmp(&weights[*a as usize]).then(a.cmp(b)));
     }
     let top = children.first().cloned().unwrap_or_default();
-    lines(view, top, |row| children[row as usize].clone())
+    let folded = |row: u32| Some(rare[row as usize]).filter(|r| r.rows > 0 && r.excess.abs() >= threshold);
+    let mut lines = lines(view, top, |row| children[row as usize].clone(), folded);
+    lines.extend(folded(0).map(|rare| Line::Rare(0, rare)));
+    lines
 }
 
-/// Walks down from the rows of `top`, largest first, leaving out the middle of chains.
-fn lines(view: &ScoredView, top: Vec<u32>, children: impl Fn(u32) -> Vec<u32>) -> Vec<Line> {
+/// Walks down from the rows of `top`, largest first, leaving out the middle of chains; what is `rare` below a row comes last.
+fn lines(
+    view: &ScoredView,
+    top: Vec<u32>,
+    children: impl Fn(u32) -> Vec<u32>,
+    rare: impl Fn(u32) -> Option<Rare>,
+) -> Vec<Line> {
+    enum Next {
+        Row(u32),
+        Rare(Rare),
+    }
     let mut lines = Vec::new();
-    let mut stack: Vec<(usize, u32)> = top.into_iter().rev().map(|row| (0, row)).collect();
-    while let Some((depth, first)) = stack.pop() {
+    let mut stack: Vec<(usize, Next)> = top.into_iter().rev().map(|row| (0, Next::Row(row))).collect();
+    while let Some((depth, next)) = stack.pop() {
+        let first = match next {
+            Next::Row(row) => row,
+            Next::Rare(rare) => {
+                lines.push(Line::Rare(depth, rare));
+                continue;
+            }
+        };
         let mut chain = vec![first];
         let mut below = children(first);
         while let [only] = below[..]
+            && rare(chain[chain.len() - 1]).is_none()
             && passes_on(&view.rows[chain[chain.len() - 1] as usize], &view.rows[only as usize])
         {
             chain.push(only);
@@ -122,7 +180,8 @@ fn lines(view: &ScoredView, top: Vec<u32>, children: impl Fn(u32) -> Vec<u32>) -
             lines.extend(chain.iter().enumerate().map(|(step, row)| Line::Row(depth + step, *row)));
             depth + chain.len()
         };
-        stack.extend(below.into_iter().rev().map(|row| (depth, row)));
+        stack.extend(rare(last).map(|rare| (depth, Next::Rare(rare))));
+        stack.extend(below.into_iter().rev().map(|row| (depth, Next::Row(row))));
     }
     lines
 }

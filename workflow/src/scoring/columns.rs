@@ -98,6 +98,39 @@ impl Columns {
         self.scales.iter().find(|s| s.scale == scale)
     }
 
+    /// Totals of all columns over all contexts.
+    pub fn totals(&self) -> Vec<f64> {
+        (0..self.values.len()).map(|c| self.total(c)).collect()
+    }
+
+    /// Mean cost of every context over the repetitions of a scale.
+    pub fn mean(&self, scale: &ScaleColumns) -> Vec<f64> {
+        let count = scale.cost.len().max(1) as f64;
+        self.sum(&scale.cost).into_iter().map(|sum| sum / count).collect()
+    }
+
+    /// Samples of every context in all repetitions of a scale.
+    pub fn samples(&self, scale: &ScaleColumns) -> Vec<f64> {
+        self.sum(&scale.samples)
+    }
+
+    fn sum(&self, columns: &[usize]) -> Vec<f64> {
+        let mut sums = vec![0.0; self.values.first().map_or(0, Vec::len)];
+        for column in columns {
+            sums.iter_mut().zip(&self.values[*column]).for_each(|(sum, value)| *sum += value);
+        }
+        sums
+    }
+
+    /// 1 for every context that has a value in any column, 0 for the others.
+    pub fn presence(&self) -> Vec<f64> {
+        let mut present = vec![0.0; self.values.first().map_or(0, Vec::len)];
+        for column in &self.values {
+            present.iter_mut().zip(column).filter(|(_, value)| **value != 0.0).for_each(|(one, _)| *one = 1.0);
+        }
+        present
+    }
+
     /// Total of a column over all contexts.
     pub fn total(&self, column: usize) -> f64 {
         self.values[column].iter().sum()

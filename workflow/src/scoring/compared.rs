@@ -42,7 +42,7 @@ impl Compared {
             repetitions.sort_unstable();
             repetitions
         };
-        let rho = score.scaling.rho(score.base, score.at);
+        let rho = |context| score.growth.of(context, score.base, score.at);
         Some(Compared { tree, runs: contributions(&columns, score.base, score.at, rho, repetitions) })
     }
 }
@@ -52,7 +52,7 @@ fn contributions(
     columns: &Columns,
     base: u32,
     at: u32,
-    rho: f64,
+    rho: impl Fn(u32) -> f64,
     repetitions: impl Fn(u32) -> Vec<u32>,
 ) -> Vec<ComparedRun> {
     let mut runs = Vec::new();
@@ -63,7 +63,7 @@ fn contributions(
                 columns.values[*column].iter().map(|work| work * share).collect()
             };
             let (base, at) = (to_mean_at(base), to_mean_at(at));
-            let excess = at.iter().zip(&base).map(|(at, base)| at - rho * base).collect();
+            let excess = (0..).zip(at.iter().zip(&base)).map(|(c, (at, base))| at - rho(c) * base).collect();
             runs.push(ComparedRun { scale: scale.scale, repetition, base, at, excess });
         }
     }
@@ -81,12 +81,12 @@ mod tests {
             columns.push(scale, vec![0.0, work], vec![0.0, 1.0], 1.0);
         }
         let repetitions = |scale| if scale == 1 { vec![1, 3] } else { vec![2] };
-        let runs = contributions(&columns, 1, 4, 1.0, repetitions);
+        let runs = contributions(&columns, 1, 4, |_| 1.0, repetitions);
         let ids: Vec<(u32, u32)> = runs.iter().map(|run| (run.scale, run.repetition)).collect();
         assert_eq!(ids, [(1, 1), (1, 3), (4, 2)]);
         let sum = |values: fn(&ComparedRun) -> &Vec<f64>| runs.iter().map(|run| values(run)[1]).sum::<f64>();
         assert_eq!((sum(|r| &r.base), sum(|r| &r.at), sum(|r| &r.excess)), (12.0, 20.0, 8.0));
-        let same = contributions(&columns, 1, 1, 1.0, repetitions);
+        let same = contributions(&columns, 1, 1, |_| 1.0, repetitions);
         assert!(same.iter().all(|run| run.excess == [0.0, 0.0]));
     }
 }

@@ -2,52 +2,40 @@
 
 use std::collections::BTreeMap;
 
-use falloff_postprocess::views::{ViewKind, build};
+use falloff_postprocess::views::Layout;
 use falloff_postprocess::{Database, Location, Tree};
 
 use super::columns::SECONDS_PER_NS;
 
-/// Participants whose columns are in memory at one time.
-const BATCH: usize = 16;
-
-/// Largest over mean inclusive work of the participants, for every row of a view that has any.
+/// Largest over mean inclusive work of the participants, for every row of a layout that has any.
 ///
-/// `columns` gives each participant's exclusive cost by context, of `participants` in all: one that has no
-/// column counts as zero. `presence` is above 0 for every context that the view has. 1 is perfect balance; the
-/// number of participants is work on one of them alone.
+/// `columns` gives each participant's exclusive cost by context of the tree, of `participants` in all: one that has no column
+/// counts as zero. 1 is perfect balance; the number of participants is work on one of them alone.
 ///
 /// ```
-/// use falloff_postprocess::{Scope, ScopeKind, TreeBuilder, views::ViewKind};
+/// use falloff_postprocess::views::{Layout, ViewKind};
+/// use falloff_postprocess::{Scope, ScopeKind, TreeBuilder};
 /// use falloff_workflow::scoring::imbalance;
 /// let mut builder = TreeBuilder::new();
 /// builder.child(0, &Scope::new(ScopeKind::Function, "serial"));
 /// let (tree, _) = builder.finish();
+/// let layout = Layout::new(ViewKind::Flat, &tree, |_| true);
 /// let rank_0 = [vec![0.0, 3.0]];
-/// let found = imbalance(ViewKind::Flat, &tree, &[0.0, 1.0], 4, rank_0.into_iter());
+/// let found = imbalance(&layout, &tree, 4, rank_0.into_iter());
 /// assert!(found.iter().all(|row| *row == Some(4.0)));
 /// ```
 pub fn imbalance(
-    kind: ViewKind,
+    layout: &Layout,
     tree: &Tree,
-    presence: &[f64],
     participants: usize,
-    mut columns: impl Iterator<Item = Vec<f64>>,
+    columns: impl Iterator<Item = Vec<f64>>,
 ) -> Vec<Option<f64>> {
-    let mut most: Vec<f64> = Vec::new();
-    let mut sum: Vec<f64> = Vec::new();
-    loop {
-        // The first column keeps every row in its place, whoever takes part.
-        let mut batch = vec![presence.to_vec()];
-        batch.extend(columns.by_ref().take(BATCH));
-        if batch.len() == 1 {
-            break;
-        }
-        let view = build(kind, tree, &batch);
-        most.resize(view.rows.len(), 0.0);
-        sum.resize(view.rows.len(), 0.0);
-        for (row, values) in view.rows.iter().enumerate() {
-            most[row] = values.inclusive[1..].iter().copied().fold(most[row], f64::max);
-            sum[row] += values.inclusive[1..].iter().sum::<f64>();
+    let mut most = vec![0.0f64; layout.rows().len()];
+    let mut sum = vec![0.0; layout.rows().len()];
+    for column in columns {
+        for (row, value) in layout.inclusive(&tree.inclusive(&column)).into_iter().enumerate() {
+            most[row] = most[row].max(value);
+            sum[row] += value;
         }
     }
     most.iter().zip(&sum).map(|(most, sum)| (*sum > 0.0).then(|| most * participants as f64 / sum)).collect()

@@ -1,12 +1,15 @@
 //! Two scales compared in one view: excess of every row.
 
-use falloff_postprocess::Tree;
-use falloff_postprocess::views::{RowKind, ViewKind, build};
+use std::sync::Arc;
 
-use super::columns::{Columns, ScaleColumns};
-use super::excess::{Class, excess, own_efficiency};
-use super::expectation::Scaling;
-use super::interval::{Repeated, Uncertainty, q_values};
+use falloff_postprocess::Tree;
+use falloff_postprocess::views::{Layout, RowKind, ViewKind};
+
+use super::columns::Columns;
+use super::excess::{Class, own_efficiency};
+use super::growth::Growth;
+use super::interval::q_values;
+use super::losses::{Comparison, Loss, Losses};
 
 /// Samples below which a row is never judged: it needs at least these many at one of the scales.
 pub const MIN_SAMPLES: u64 = 10;
@@ -20,38 +23,6 @@ pub const FALSE_FINDINGS: f64 = 0.05;
 /// Smallest share of the row above that the next row of a hot path must have.
 const HOT_SHARE: f64 = 0.5;
 
-/// What is compared.
-#[derive(Clone, Copy, Debug)]
-pub struct Comparison<'a> {
-    /// The smaller scale, p.
-    pub base: &'a ScaleColumns,
-    /// The larger scale, q.
-    pub at: &'a ScaleColumns,
-    /// Expectation.
-    pub scaling: Scaling,
-    /// Mean time between samples, seconds.
-    pub period: f64,
-    /// Mean cost of the whole run at the base scale, A_p, seconds.
-    pub whole_base: f64,
-    /// Mean cost of the whole run at the larger scale, A_q, seconds; positive.
-    pub whole_at: f64,
-}
-
-/// Excess of one amount of work.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Loss {
-    /// Mean work at the base scale, seconds.
-    pub work_base: f64,
-    /// Mean work at the compared scale, seconds.
-    pub work_at: f64,
-    /// Excess, as a fraction of the whole run at the compared scale.
-    pub excess: f64,
-    /// Half width of its 95 % interval, as the same fraction.
-    pub half_width: f64,
-    /// Standard error and degrees of freedom that this is of, as the same fraction.
-    pub unsure: Uncertainty,
-}
-
 /// A row of a view with its excess.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoredRow {
@@ -64,11 +35,11 @@ pub struct ScoredRow {
     /// What it stands for.
     pub kind: RowKind,
     /// Name.
-    pub name: String,
+    pub name: Arc<str>,
     /// Load module.
-    pub module: Option<String>,
+    pub module: Option<Arc<str>>,
     /// Source file.
-    pub file: Option<String>,
+    pub file: Option<Arc<str>>,
     /// Line of the statement or of the definition.
     pub line: Option<u32>,
     /// Line of the call.
@@ -104,88 +75,62 @@ pub struct ScoredView {
     pub hot_path: Vec<u32>,
 }
 
-impl Comparison<'_> {
-    fn rho(&self) -> f64 {
-        self.scaling.rho(self.base.scale, self.at.scale)
-    }
-
-    /// Excess of a row from its values in all columns.
-    pub fn loss(&self, values: &[f64]) -> Loss {
-        let repeated = |columns: &[usize], whole: f64| {
-            let work: Vec<f64> = columns.iter().map(|c| values[*c]).collect();
-            Repeated::new(&work, self.period, whole)
-        };
-        let base = repeated(&self.base.cost, self.whole_base);
-        let at = repeated(&self.at.cost, self.whole_at);
-        // A scale compared with itself is the same runs on both sides: nothing is unsure.
-        let same = self.base.scale == self.at.scale;
-        let unsure = if same { Uncertainty::NONE } else { Uncertainty::of(&base, &at, self.rho()) };
-        let unsure = Uncertainty { error: unsure.error / self.whole_at, ..unsure };
-        Loss {
-            work_base: base.mean,
-            work_at: at.mean,
-            excess: excess(at.mean, self.rho(), base.mean, self.whole_at),
-            half_width: unsure.half_width(),
-            unsure,
-        }
-    }
-
-    /// The exclusive numerator W_q − ρ·W_p of every context, whose view gives the hot path.
-    fn numerator(&self, columns: &Columns) -> Vec<f64> {
-        let mean = |of: &[usize], context: usize| -> f64 {
-            of.iter().map(|c| columns.values[*c][context]).sum::<f64>() / of.len().max(1) as f64
-        };
-        let contexts = columns.values.first().map_or(0, Vec::len);
-        (0..contexts).map(|c| mean(&self.at.cost, c) - self.rho() * mean(&self.base.cost, c)).collect()
-    }
-}
-
 impl ScoredView {
-    /// Scores all rows of one view of the tree.
-    pub fn new(kind: ViewKind, tree: &Tree, columns: &Columns, comparison: &Comparison) -> ScoredView {
-        let mut values = columns.values.clone();
-        values.push(comparison.numerator(columns));
-        let view = build(kind, tree, &values);
-        let hot_path = view.hot_path(values.len() - 1, HOT_SHARE);
-        let samples =
-            |row: &[f64], scale: &ScaleColumns| scale.samples.iter().map(|c| row[*c]).sum::<f64>() as u64;
-        let rows = view
-            .rows
-            .into_iter()
-            .map(|row| {
-                let inclusive = comparison.loss(&row.inclusive);
-                ScoredRow {
-                    id: row.id,
-                    parent: row.parent,
-                    depth: row.depth,
-                    kind: row.kind,
-                    name: row.name,
-                    module: row.module,
-                    file: row.file,
-                    line: row.line,
-                    call_line: row.call_line,
-                    exclusive: comparison.loss(&row.exclusive),
-                    samples_base: samples(&row.inclusive, comparison.base),
-                    samples_at: samples(&row.inclusive, comparison.at),
-                    class: Class::of(inclusive.work_base, inclusive.work_at),
-                    own_efficiency: own_efficiency(inclusive.work_at, comparison.rho(), inclusive.work_base),
-                    max_over_mean: None,
-                    q_value: None,
-                    inclusive,
-                }
-            })
-            .collect();
+    /// Scores all rows of a view that is laid out.
+    pub fn new(
+        kind: ViewKind,
+        layout: &Layout,
+        tree: &Tree,
+        columns: &Columns,
+        comparison: &Comparison,
+        growth: &Growth,
+    ) -> ScoredView {
+        let losses = Losses::new(layout, tree, columns, comparison, growth);
+        let samples = |scale| layout.inclusive(&tree.inclusive(&columns.samples(scale)));
+        let (samples_base, samples_at) = (samples(comparison.base), samples(comparison.at));
+        let scopes = layout.rows();
+        let mut rows: Vec<ScoredRow> = Vec::with_capacity(scopes.len());
+        for (row, (inclusive, exclusive)) in losses.inclusive.into_iter().zip(losses.exclusive).enumerate() {
+            let id = row as u32;
+            let (scope, parent) = (scopes.scope(id), scopes.parent(id));
+            rows.push(ScoredRow {
+                id,
+                parent,
+                depth: parent.map_or(0, |p| rows[p as usize].depth + 1),
+                kind: scope.kind,
+                name: scope.name.clone(),
+                module: scope.module.clone(),
+                file: scope.file.clone(),
+                line: scope.line,
+                call_line: scope.call_line,
+                samples_base: samples_base[row] as u64,
+                samples_at: samples_at[row] as u64,
+                class: Class::of(inclusive.work_base, inclusive.work_at),
+                own_efficiency: own_efficiency(inclusive.work_at, 1.0, inclusive.expected),
+                max_over_mean: None,
+                q_value: None,
+                inclusive,
+                exclusive,
+            });
+        }
+        let excess: Vec<f64> = rows.iter().map(|row| row.inclusive.excess).collect();
+        let hot_path = layout.hot_path(&excess, HOT_SHARE);
         let mut view = ScoredView { kind, rows, hot_path };
         view.test(comparison.whole_at);
         view
     }
 
-    /// Gives the rows that are large enough their q-values: rows with 0.1 % of the work `whole` at both scales together, and
-    /// with enough samples.
+    /// Gives the rows that are tested their q-values: the root, and if its interval does not hold zero the rows with 0.1 % of
+    /// the work `whole` at both scales together and with enough samples.
+    ///
+    /// The gate keeps an unchanged program from findings deep in its tree. It opens for all that is below, not step by step, so
+    /// that a loss is seen beside a gain that hides it in the row above both.
     fn test(&mut self, whole: f64) {
+        let open = self.rows.first().is_some_and(|root| root.inclusive.is_told_from_zero());
         let large = |r: &ScoredRow| r.inclusive.work_base + r.inclusive.work_at >= TESTED * whole;
-        let tested: Vec<usize> =
-            (0..self.rows.len()).filter(|i| self.rows[*i].judged() && large(&self.rows[*i])).collect();
+        let tested: Vec<usize> = (0..self.rows.len())
+            .filter(|i| (open || *i == 0) && self.rows[*i].judged() && large(&self.rows[*i]))
+            .collect();
         let p_values: Vec<f64> = tested.iter().map(|i| self.rows[*i].inclusive.p_value()).collect();
         for (row, q) in tested.into_iter().zip(q_values(&p_values)) {
             self.rows[row].q_value = Some(q);
@@ -197,7 +142,7 @@ impl ScoredView {
         let mut names: Vec<&str> =
             std::iter::successors(self.rows.get(row as usize), |r| r.parent.map(|p| &self.rows[p as usize]))
                 .filter(|r| r.parent.is_some())
-                .map(|r| r.name.as_str())
+                .map(|r| &*r.name)
                 .collect();
         names.reverse();
         names
@@ -226,6 +171,11 @@ impl ScoredRow {
         self.samples_base.max(self.samples_at) >= MIN_SAMPLES
     }
 
+    /// Whether it has too few samples at both scales to say anything. Text reports fold such rows.
+    pub fn is_rare(&self) -> bool {
+        !self.judged()
+    }
+
     /// Whether the inclusive excess is told from zero, also among all rows that are looked at.
     pub fn significant(&self) -> bool {
         self.inclusive.is_told_from_zero() && self.q_value.is_some_and(|q| q < FALSE_FINDINGS)
@@ -234,17 +184,5 @@ impl ScoredRow {
     /// Whether it is a function or stands in for one.
     pub fn is_function(&self) -> bool {
         self.kind.is_frame()
-    }
-}
-
-impl Loss {
-    /// How often so large an excess would be seen if there were none.
-    pub fn p_value(&self) -> f64 {
-        self.unsure.p_value(self.excess)
-    }
-
-    /// Whether the 95 % interval does not hold zero.
-    pub fn is_told_from_zero(&self) -> bool {
-        self.excess.abs() > self.half_width
     }
 }

@@ -2,7 +2,8 @@
 
 use super::columns::{Columns, ScaleColumns};
 use super::expectation::Scaling;
-use super::rows::{Comparison, Loss};
+use super::growth::Growth;
+use super::losses::{Comparison, Loss};
 
 /// One scale of a sweep as a whole.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +18,7 @@ pub struct ScaleSummary {
     pub wall_seconds: f64,
     /// Excess of the whole run against the base. Its work efficiency is 1 − excess.
     pub against_base: Loss,
-    /// Scale before and excess against it; `None` for the first.
+    /// Scale before and excess against it; `None` for the first, and where something is expected to begin.
     ///
     /// Under strong scaling A_m·X(m, 1) is the sum of A_i·X(i, i−1) over the steps. With any expectation the
     /// same holds once each step is carried on to the last scale: Σ ρ(i, m)·A_i·X(i, i−1).
@@ -31,18 +32,22 @@ pub fn summarise(
     columns: &Columns,
     base: &ScaleColumns,
     scaling: Scaling,
+    growth: &Growth,
     period: f64,
 ) -> Option<Vec<ScaleSummary>> {
-    let totals: Vec<f64> = (0..columns.values.len()).map(|c| columns.total(c)).collect();
+    let totals = columns.totals();
     let compare = |base: &ScaleColumns, at: &ScaleColumns| {
         let (whole_base, whole_at) = (whole(&totals, base), whole(&totals, at));
         let comparison = Comparison { base, at, scaling, period, whole_base, whole_at };
-        (whole_at > 0.0).then(|| comparison.loss(&totals))
+        (whole_at > 0.0).then(|| match growth.of_all(base.scale, at.scale) {
+            Some(_) => comparison.loss(&totals),
+            None => comparison.whole_loss(columns, growth),
+        })
     };
     let mut previous: Option<&ScaleColumns> = None;
     let mut summaries = Vec::new();
     for at in &columns.scales {
-        let against_previous = match previous {
+        let against_previous = match previous.filter(|before| growth.is_known(before.scale, at.scale)) {
             Some(before) => Some((before.scale, compare(before, at)?)),
             None => None,
         };
@@ -81,7 +86,7 @@ mod tests {
     #[test]
     fn steps_add_up_to_the_whole() {
         let columns = sweep(&[(1, 100.0), (4, 30.0), (16, 12.0), (64, 6.0)]);
-        let scales = summarise(&columns, &columns.scales[0], Scaling::Strong, 1.0).unwrap();
+        let scales = summarise(&columns, &columns.scales[0], Scaling::Strong, &Growth::uniform(Scaling::Strong), 1.0).unwrap();
         let whole = scales[3].against_base;
         assert!((whole.work_at * whole.excess - 284.0).abs() < 1e-9);
         let steps: f64 =
@@ -92,7 +97,7 @@ mod tests {
     #[test]
     fn weak_steps_add_up_when_carried_on() {
         let columns = sweep(&[(1, 100.0), (4, 130.0), (16, 150.0)]);
-        let scales = summarise(&columns, &columns.scales[0], Scaling::Weak, 1.0).unwrap();
+        let scales = summarise(&columns, &columns.scales[0], Scaling::Weak, &Growth::uniform(Scaling::Weak), 1.0).unwrap();
         let whole = scales[2].against_base;
         let steps: f64 = scales
             .iter()
@@ -106,6 +111,6 @@ mod tests {
     #[test]
     fn a_scale_without_cost_is_refused() {
         let columns = sweep(&[(1, 1.0), (2, 0.0)]);
-        assert_eq!(summarise(&columns, &columns.scales[0], Scaling::Strong, 1.0), None);
+        assert_eq!(summarise(&columns, &columns.scales[0], Scaling::Strong, &Growth::uniform(Scaling::Strong), 1.0), None);
     }
 }

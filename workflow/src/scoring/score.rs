@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use falloff_postprocess::views::ViewKind;
+use falloff_postprocess::views::{Layout, ViewKind};
 use falloff_postprocess::{Tree, Unit};
 
 use super::columns::{Aligned, Columns, Run, ScaleColumns};
@@ -10,9 +10,14 @@ use super::divergence::Divergence;
 use super::expectation::Scaling;
 use super::health::RunHealth;
 use super::imbalance::{Participants, imbalance};
-use super::rows::{Comparison, ScoredView};
+use super::growth::Growth;
+use super::losses::{Comparison, Loss};
+use super::own_expectation::OwnExpectation;
+use super::rows::ScoredView;
 use super::scales::{ScaleSummary, summarise, whole};
+use super::steps::{Step, steps};
 use crate::causes::Analysis;
+use crate::template::Argument;
 use crate::{Error, Result};
 
 /// What is asked of a sweep.
@@ -26,10 +31,18 @@ pub struct Question {
     pub base: Option<u32>,
     /// Compared scale; the largest if not given.
     pub at: Option<u32>,
-    /// Expectation.
+    /// Expectation of all call paths that have none of their own.
     pub scaling: Scaling,
+    /// Expectations of some call paths.
+    pub own: Vec<OwnExpectation>,
+    /// Values of the names in these.
+    pub arguments: Vec<Argument>,
     /// Asked time between samples, seconds.
     pub period: f64,
+    /// Whether the callers view is wanted: it may have many times the rows of the tree.
+    pub callers: bool,
+    /// Whether the steps from count to count are wanted for every call path.
+    pub steps: bool,
 }
 
 /// A scored sweep.
@@ -37,8 +50,12 @@ pub struct Question {
 pub struct Score {
     /// Metric.
     pub metric: String,
-    /// Expectation.
+    /// Expectation of all call paths that have none of their own.
     pub scaling: Scaling,
+    /// Expectations of some call paths, as texts.
+    pub own: Vec<String>,
+    /// What both expect of every context.
+    pub growth: Growth,
     /// Base scale, p.
     pub base: u32,
     /// Compared scale, q.
@@ -51,12 +68,14 @@ pub struct Score {
     pub period: f64,
     /// Calling context view.
     pub context: ScoredView,
-    /// Callers view.
-    pub callers: ScoredView,
+    /// Callers view, if it was wanted.
+    pub callers: Option<ScoredView>,
     /// Flat view.
     pub flat: ScoredView,
     /// Every scale.
     pub scales: Vec<ScaleSummary>,
+    /// Every context from count to count, if that was wanted; else empty.
+    pub steps: Vec<Step>,
     /// Where the call paths of the two scales part.
     pub divergence: Divergence,
     /// Cost of threads that the application did not start, over all runs; it is in no score. Seconds.
@@ -92,7 +111,7 @@ impl Score {
         let score =
             Score::of_columns(&aligned.tree, &aligned.columns, question, participants, RunHealth::of(runs))?;
         let analysis = score.comparison(&aligned.columns).and_then(|comparison| {
-            Analysis::new(runs, &aligned.maps, &aligned.tree, &question.metric, &comparison)
+            Analysis::new(runs, &aligned.maps, &aligned.tree, &question.metric, &comparison, &score.growth)
         });
         Ok(Score { preempted: preempted(runs, &score), analysis, ..score })
     }
@@ -106,20 +125,24 @@ impl Score {
         health: RunHealth,
     ) -> Result<Score> {
         let (base, at, swapped) = choose(columns, question)?;
+        let growth = expected_growth(tree, columns, question, (base.scale, at.scale))?;
         let period = columns.period(question.period);
-        let totals: Vec<f64> = (0..columns.values.len()).map(|c| columns.total(c)).collect();
+        let totals = columns.totals();
         let (whole_base, whole_at) = (whole(&totals, base), whole(&totals, at));
-        let scales =
-            summarise(columns, base, question.scaling, period).ok_or_else(|| Error::NotEnoughRuns {
+        let scales = summarise(columns, base, question.scaling, &growth, period).ok_or_else(|| {
+            Error::NotEnoughRuns {
                 path: question.dir.clone(),
                 reason: format!("a run has no `{}` cost at all", question.metric),
-            })?;
-        let comparison = Comparison { base, at, scaling: question.scaling, period, whole_base, whole_at };
+            }
+        })?;
+        let comparison =
+            Comparison { base, at, scaling: question.scaling, period, whole_base, whole_at };
         let participants = participants(at.scale);
-        let presence = presence(columns);
+        let present = tree.inclusive(&columns.presence());
         let view = |kind| {
-            let mut view = ScoredView::new(kind, tree, columns, &comparison);
-            let spread = imbalance(kind, tree, &presence, participants.count(), participants.columns());
+            let layout = Layout::new(kind, tree, |context| present[context as usize] > 0.0);
+            let mut view = ScoredView::new(kind, &layout, tree, columns, &comparison, &growth);
+            let spread = imbalance(&layout, tree, participants.count(), participants.columns());
             for (row, ratio) in view.rows.iter_mut().zip(spread) {
                 row.max_over_mean = ratio;
             }
@@ -129,16 +152,19 @@ impl Score {
         Ok(Score {
             metric: question.metric.clone(),
             scaling: question.scaling,
+            own: question.own.iter().map(|own| own.text().to_owned()).collect(),
             base: base.scale,
             at: at.scale,
             swapped,
             repetitions: (base.cost.len(), at.cost.len()),
             period,
             divergence: Divergence::of(&context),
-            callers: view(ViewKind::Callers),
+            callers: question.callers.then(|| view(ViewKind::Callers)),
             flat: view(ViewKind::Flat),
             context,
             scales,
+            steps: if question.steps { steps(tree, columns, &comparison, &growth) } else { Vec::new() },
+            growth,
             helper_seconds: columns.helper_seconds,
             preempted: None,
             analysis: None,
@@ -159,17 +185,22 @@ impl Score {
     }
 
     /// Excess of the whole run.
-    pub fn total(&self) -> super::Loss {
+    pub fn total(&self) -> Loss {
         self.context.rows[0].inclusive
     }
 
-    /// One of the three views.
-    pub fn view(&self, kind: ViewKind) -> &ScoredView {
+    /// One of the three views, if it is there.
+    pub fn view(&self, kind: ViewKind) -> Option<&ScoredView> {
         match kind {
-            ViewKind::Context => &self.context,
-            ViewKind::Callers => &self.callers,
-            ViewKind::Flat => &self.flat,
+            ViewKind::Context => Some(&self.context),
+            ViewKind::Callers => self.callers.as_ref(),
+            ViewKind::Flat => Some(&self.flat),
         }
+    }
+
+    /// The views that are there.
+    pub fn views(&self) -> impl Iterator<Item = &ScoredView> {
+        [ViewKind::Context, ViewKind::Callers, ViewKind::Flat].into_iter().filter_map(|kind| self.view(kind))
     }
 }
 
@@ -233,8 +264,30 @@ fn choose<'a>(
     Ok(if at.scale < base.scale { (at, base, true) } else { (base, at, false) })
 }
 
-/// Above zero for every context that has a value in any column.
-fn presence(columns: &Columns) -> Vec<f64> {
-    let contexts = columns.values.first().map_or(0, Vec::len);
-    (0..contexts).map(|c| columns.values.iter().map(|v| v[c].abs()).sum()).collect()
+/// What every context is expected to do between all counts that are looked at.
+fn expected_growth(
+    tree: &Tree,
+    columns: &Columns,
+    question: &Question,
+    (base, at): (u32, u32),
+) -> Result<Growth> {
+    let scales: Vec<u32> = columns.scales.iter().map(|s| s.scale).collect();
+    let wrong = |reason: String| Error::Usage {
+        action: "score",
+        reason,
+        hint: "in `--expect PATTERN=FORMULA`, p is the processor count and other names are numbers given at every count by \
+               `--arg NAME={1:100,2:126}`"
+            .into(),
+    };
+    let growth = Growth::new(question.scaling, &question.own, &question.arguments, tree, &scales).map_err(wrong)?;
+    let between: Vec<u32> =
+        scales.into_iter().filter(|s| question.steps && (base..at).contains(s)).chain([base]).collect();
+    match between.into_iter().find(|from| !growth.is_known(*from, at)) {
+        None => Ok(growth),
+        Some(from) => Err(Error::Usage {
+            action: "score",
+            reason: format!("an expectation is of nothing at {from}, so that any growth from there is infinite"),
+            hint: "compare with another count by `--base`, or expect something there: `1+log2(p)`".into(),
+        }),
+    }
 }

@@ -6,7 +6,7 @@ use falloff_postprocess::{Scope, ScopeKind, Tree, TreeBuilder};
 use falloff_workflow::journal::Entry;
 use falloff_workflow::plan::{Plan, RunKey};
 use falloff_workflow::results::SweepState;
-use falloff_workflow::scoring::{Columns, Participants, Question, RunHealth, Scaling, Score};
+use falloff_workflow::scoring::{Columns, OwnExpectation, Participants, Question, RunHealth, Scaling, Score};
 use falloff_workflow::{Error, Result};
 
 /// Exclusive cost in seconds of one path on one rank of one run: (n, repetition, rank, path, cost).
@@ -16,6 +16,7 @@ type Line = (u32, u32, u32, u32, f64);
 pub struct Table {
     tree: Tree,
     lines: Vec<Line>,
+    own: Vec<OwnExpectation>,
 }
 
 impl Table {
@@ -32,11 +33,32 @@ impl Table {
         let (tree, place) = builder.finish();
         let lines =
             lines.iter().zip(contexts).map(|(l, c)| (l.0, l.1, l.2, place[c as usize], l.4)).collect();
-        Table { tree, lines }
+        Table { tree, lines, own: Vec::new() }
+    }
+
+    /// With expectations of some call paths.
+    pub fn expecting(self, own: &[&str]) -> Table {
+        Table { own: own.iter().map(|text| OwnExpectation::parse(text).unwrap()).collect(), ..self }
     }
 
     /// The score, sampled once in 5 ms.
     pub fn try_score(&self, base: Option<u32>, at: Option<u32>, scaling: Scaling) -> Result<Score> {
+        self.answer(&Question {
+            dir: "sweep".into(),
+            metric: "cpu".into(),
+            base,
+            at,
+            scaling,
+            own: self.own.clone(),
+            arguments: vec![],
+            period: 0.005,
+            callers: true,
+            steps: true,
+        })
+    }
+
+    /// The score that answers a question.
+    pub fn answer(&self, question: &Question) -> Result<Score> {
         let mut runs: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
         for (n, repetition, _, context, cost) in &self.lines {
             let column = runs.entry((*n, *repetition)).or_insert_with(|| vec![0.0; self.tree.len()]);
@@ -48,8 +70,6 @@ impl Table {
             let wall = cost.iter().sum::<f64>() / f64::from(n);
             columns.push(n, cost, samples, wall);
         }
-        let question =
-            Question { dir: "sweep".into(), metric: "cpu".into(), base, at, scaling, period: 0.005 };
         let participants = |scale: u32| {
             let mut participants = Participants::new(self.tree.len());
             for (_, _, rank, context, cost) in self.lines.iter().filter(|l| l.0 == scale) {
@@ -57,7 +77,7 @@ impl Table {
             }
             participants
         };
-        Score::of_columns(&self.tree, &columns, &question, participants, RunHealth::default())
+        Score::of_columns(&self.tree, &columns, question, participants, RunHealth::default())
     }
 
     /// As [`Table::try_score`], where it must work.

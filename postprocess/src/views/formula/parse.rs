@@ -1,12 +1,13 @@
 //! Formula texts to programs.
 //!
 //! `sum = product {(+|-) product}`, `product = factor {(*|/) factor}`,
-//! `factor = {+|-} (number | name | ( sum ) | (min|max) ( sum {, sum} ))`.
+//! `factor = {+|-} base [^ factor]`,
+//! `base = number | name | ( sum ) | (min|max) ( sum {, sum} ) | (log2|sqrt) ( sum )`.
 
 use super::program::{Formula, FormulaError, Op};
 use super::token::{Placed, Token, tokens};
 
-/// Brackets that may stand in each other.
+/// Brackets and exponents that may stand in each other.
 const LEVELS: u32 = 64;
 
 /// Reads a whole text.
@@ -71,6 +72,10 @@ impl<'a> Parser<'a> {
             }
             Token::Sign(_) => return Err(FormulaError::new(at, missing)),
         }
+        if self.take(&['^']).is_some() {
+            self.factor(deeper(at, level)?)?;
+            self.ops.push(Op::Power);
+        }
         if negative {
             self.ops.push(Op::Negate);
         }
@@ -88,19 +93,19 @@ impl<'a> Parser<'a> {
             self.ops.push(Op::Value(index));
             return Ok(());
         }
-        let function: fn(u32) -> Op = match name {
-            "min" => Op::Min,
-            "max" => Op::Max,
+        let (function, most): (fn(u32) -> Op, u32) = match name {
+            "min" => (Op::Min, u32::MAX),
+            "max" => (Op::Max, u32::MAX),
+            "log2" => (|_| Op::Log2, 1),
+            "sqrt" => (|_| Op::SquareRoot, 1),
             _ => {
-                return Err(FormulaError::new(
-                    at,
-                    format!("there is no function `{name}`; there are min and max"),
-                ));
+                let reason = format!("there is no function `{name}`; there are min, max, log2 and sqrt");
+                return Err(FormulaError::new(at, reason));
             }
         };
         let mut arguments = 1;
         self.bracket(at, level)?;
-        while self.take(&[',']).is_some() {
+        while arguments < most && self.take(&[',']).is_some() {
             self.bracket(at, level)?;
             arguments += 1;
         }
@@ -111,10 +116,7 @@ impl<'a> Parser<'a> {
 
     /// What stands in a bracket that is open.
     fn bracket(&mut self, at: usize, level: u32) -> Result<(), FormulaError> {
-        if level == LEVELS {
-            return Err(FormulaError::new(at, format!("more than {LEVELS} brackets stand in each other")));
-        }
-        self.sum(level + 1)
+        self.sum(deeper(at, level)?)
     }
 
     fn close(&mut self) -> Result<(), FormulaError> {
@@ -136,4 +138,10 @@ impl<'a> Parser<'a> {
             _ => None,
         }
     }
+}
+
+/// The level within.
+fn deeper(at: usize, level: u32) -> Result<u32, FormulaError> {
+    let reason = || format!("more than {LEVELS} brackets or exponents stand in each other");
+    if level == LEVELS { Err(FormulaError::new(at, reason())) } else { Ok(level + 1) }
 }

@@ -13,13 +13,16 @@ pub(super) enum Op {
     Subtract,
     Multiply,
     Divide,
+    Power,
+    Log2,
+    SquareRoot,
     /// The smallest of so many.
     Min(u32),
     /// The largest of so many.
     Max(u32),
 }
 
-/// A formula over named values: `+ - * /`, brackets, `min(…)`, `max(…)`, and numbers, behind which n, u, m, k, M, G or T may
+/// A formula over named values: `+ - * / ^`, brackets, `min(…)`, `max(…)`, `log2(…)`, `sqrt(…)`, and numbers, behind which n, u, m, k, M, G or T may
 /// stand (1e-9 to 1e12). A minus between two characters of a name belongs to the name.
 ///
 /// ```
@@ -77,14 +80,17 @@ impl Formula {
                 Op::Number(value) => value,
                 Op::Value(index) => *values.get(index)?,
                 Op::Negate => -stack.pop()?,
+                Op::Log2 => stack.pop()?.log2(),
+                Op::SquareRoot => stack.pop()?.sqrt(),
                 Op::Min(count) => fold(&mut stack, count, f64::min)?,
                 Op::Max(count) => fold(&mut stack, count, f64::max)?,
-                Op::Add | Op::Subtract | Op::Multiply | Op::Divide => {
+                Op::Add | Op::Subtract | Op::Multiply | Op::Divide | Op::Power => {
                     let (right, left) = (stack.pop()?, stack.pop()?);
                     match op {
                         Op::Add => left + right,
                         Op::Subtract => left - right,
                         Op::Multiply => left * right,
+                        Op::Power => left.powf(right),
                         _ => left / right,
                     }
                 }
@@ -124,6 +130,20 @@ mod tests {
         assert_eq!(value("--a + -(b)"), Some(-3.0));
         assert_eq!(value("max(a, b, min(9, x-y)) * 1k"), Some(7000.0));
         assert_eq!(value("x-y - x-y"), Some(0.0));
+    }
+
+    #[test]
+    fn powers_bind_closest_and_go_from_the_right() {
+        assert_eq!(value("a*b^2"), Some(50.0));
+        assert_eq!(value("-a^2"), Some(-4.0));
+        assert_eq!(value("a^3^a"), Some(512.0));
+        assert_eq!(value("a^-1"), Some(0.5));
+        assert_eq!(value("b^1.5/sqrt(b)"), Some(5.0));
+        assert_eq!(value("log2(4*a)"), Some(3.0));
+        assert_eq!(value("log2(zero)"), None);
+        assert_eq!(value("sqrt(-a)"), None);
+        assert!(Formula::parse(&"a^".repeat(100_000)).is_err());
+        assert!(Formula::parse("log2(a, b)").is_err());
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub(super) type Placed<'a> = (usize, Token<'a>);
 pub(super) enum Token<'a> {
     Number(f64),
     Name(&'a str),
-    /// One of `+-*/(),`.
+    /// One of `+-*/^(),`.
     Sign(char),
 }
 
@@ -25,7 +25,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Placed<'_>>, FormulaError> {
     while let Some(first) = rest.chars().next() {
         let length = match first {
             _ if first.is_whitespace() => first.len_utf8(),
-            '+' | '-' | '*' | '/' | '(' | ')' | ',' => {
+            '+' | '-' | '*' | '/' | '^' | '(' | ')' | ',' => {
                 found.push((at, Token::Sign(first)));
                 1
             }

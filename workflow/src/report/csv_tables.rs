@@ -1,0 +1,145 @@
+//! Tables of a score beside its views as CSV: the fields of the lists of the same names in JSON, one line each.
+
+use falloff_postprocess::views::csv::quoted;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::ser::Serialize;
+use serde_json::{Result, Value};
+
+use super::json::{self, RowStepJson};
+use super::json_causes;
+use crate::scoring::{Score, findings as found};
+
+/// The whole run at every count.
+pub fn scales(score: &Score) -> Result<String> {
+    table(&json::scales(score))
+}
+
+/// The parts of the excess.
+pub fn causes(score: &Score) -> Result<String> {
+    table(&json_causes::causes(score.analysis.as_ref()))
+}
+
+/// Efficiencies at every count.
+pub fn efficiencies(score: &Score) -> Result<String> {
+    table(&json_causes::efficiencies(score.analysis.as_ref()))
+}
+
+/// What to look at.
+pub fn findings(score: &Score) -> Result<String> {
+    table(&found(score).into_iter().map(|f| json::finding(score, f)).collect::<Vec<_>>())
+}
+
+/// Contexts that have a part in each cause.
+pub fn places(score: &Score) -> Result<String> {
+    #[derive(serde::Serialize)]
+    struct Place<'a> {
+        cause: &'static str,
+        id: u32,
+        name: &'a str,
+        excess_percent: f64,
+    }
+    let causes = score.analysis.iter().flat_map(|analysis| &analysis.causes);
+    let places = causes.flat_map(|cause| {
+        cause.places.iter().map(|(id, part)| Place {
+            cause: cause.cause.word(),
+            id: *id,
+            name: &score.context.rows[*id as usize].name,
+            excess_percent: json::percent(*part),
+        })
+    });
+    table(&places.collect::<Vec<_>>())
+}
+
+/// Every row of the context view from count to count.
+pub fn steps(score: &Score) -> Result<String> {
+    #[derive(serde::Serialize)]
+    struct Row<'a> {
+        id: u32,
+        parent: Option<u32>,
+        name: &'a str,
+        #[serde(flatten)]
+        step: RowStepJson,
+    }
+    let of_row = |row| score.steps.iter().map(move |step| (row, step));
+    let rows: Vec<Row> = score
+        .context
+        .rows
+        .iter()
+        .flat_map(of_row)
+        .map(|(row, step)| Row {
+            id: row.id,
+            parent: row.parent,
+            name: &row.name,
+            step: json::row_step(step, row.id),
+        })
+        .collect();
+    table(&rows)
+}
+
+/// One line for each row; lists are left out, and the fields of an object have its name in front. Empty without rows.
+fn table<T: Serialize>(rows: &[T]) -> Result<String> {
+    let rows = rows.iter().map(flat).collect::<Result<Vec<Vec<(String, Value)>>>>()?;
+    let mut columns: Vec<&str> = Vec::new();
+    for (name, _) in rows.iter().flatten() {
+        if !columns.contains(&&**name) {
+            columns.push(name);
+        }
+    }
+    // What is an object in some rows is null in others.
+    let is_object = |name: &str| columns.iter().any(|c| c.strip_prefix(name).is_some_and(|rest| rest.starts_with('_')));
+    let null = |name: &str| rows.iter().flatten().filter(|(n, _)| n == name).all(|(_, value)| value.is_null());
+    let columns: Vec<&str> = columns.iter().copied().filter(|name| !(is_object(name) && null(name))).collect();
+    let cell = |row: &[(String, Value)], name: &str| {
+        row.iter().find(|(n, _)| n == name).map_or(String::new(), |(_, value)| text(value))
+    };
+    let heading = Some(columns.join(",")).filter(|text| !text.is_empty());
+    let lines = rows.iter().map(|row| columns.iter().map(|name| cell(row, name)).collect::<Vec<_>>().join(","));
+    Ok(heading.into_iter().chain(lines).map(|line| line + "\n").collect())
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => quoted(text),
+        other => other.to_string(),
+    }
+}
+
+/// The fields of a row in their order.
+fn flat<T: Serialize>(row: &T) -> Result<Vec<(String, Value)>> {
+    let Fields(fields) = serde_json::from_str(&serde_json::to_string(row)?)?;
+    let mut flat = Vec::new();
+    for (name, value) in fields {
+        match value {
+            Value::Array(_) => {}
+            Value::Object(inner) => flat.extend(inner.into_iter().map(|(n, v)| (format!("{name}_{n}"), v))),
+            value => flat.push((name, value)),
+        }
+    }
+    Ok(flat)
+}
+
+/// An object whose fields stay in order.
+struct Fields(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Fields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Fields, D::Error> {
+        struct InOrder;
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Fields;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> std::result::Result<Fields, M::Error> {
+                let mut fields = Vec::new();
+                while let Some(field) = map.next_entry()? {
+                    fields.push(field);
+                }
+                Ok(Fields(fields))
+            }
+        }
+        deserializer.deserialize_map(InOrder)
+    }
+}
