@@ -36,5 +36,5 @@ pub use database::{
     ModuleInfo, Operation, Partials, ProcessState, Provenance, Shard, SymbolSource, Unit, Value, WaitClock,
 };
 pub use error::Error;
-pub use open::{OpenOptions, merge_into, open, open_lazily};
+pub use open::{OpenOptions, is_merged, merge_into, open, open_lazily};
 pub use symbols::{Debuginfod, symbol_cache_dir};

@@ -70,6 +70,12 @@ pub fn open_lazily(dir: &Path, options: &OpenOptions) -> Result<Database, Error>
     })
 }
 
+/// Whether opening a directory only reads a database that is there, as far as can be told without reading: the run was merged
+/// before.
+pub fn is_merged(dir: &Path) -> bool {
+    Database::is_in(dir) || Database::is_in(&dir.join(DATABASE))
+}
+
 /// Merges the measurement files of a run, or a part of them, into a database directory. A database of the same run is
 /// replaced.
 ///

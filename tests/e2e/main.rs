@@ -2,6 +2,7 @@
 
 mod algebra;
 mod cases;
+mod check;
 mod errors;
 mod install;
 mod loops;
@@ -14,6 +15,7 @@ mod readme;
 mod refusals;
 mod run;
 mod score;
+mod score_tables;
 mod sealed;
 mod shares;
 mod stress;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use falloff_generator::Shape;
 use falloff_postprocess::Database;
 
-use crate::support::{Workshop, bash, outcome};
+use crate::support::{Workshop, bash, cost, outcome};
 
 const SMALL: Shape = Shape { locations: 23, contexts: 3000, density: 0.05 };
 
@@ -134,22 +134,11 @@ fn what_cannot_be_merged_is_told() {
     assert!(end.stderr.contains("values.parquet"), "{end}");
 }
 
-/// Peak of resident memory in KiB and CPU time in seconds of a merge.
-fn cost(shop: &Workshop) -> (f64, f64) {
-    let text = "import os, resource, sys; \
-        code = os.spawnv(os.P_WAIT, os.environ['FALLOFF'], ['falloff', 'merge', 'run', '-o', 'database']); \
-        used = resource.getrusage(resource.RUSAGE_CHILDREN); \
-        print(used.ru_maxrss, used.ru_utime + used.ru_stime); sys.exit(code)";
-    let end = outcome(&mut bash(shop.dir(), &format!("python3 -c \"{text}\""))).expect_code(0);
-    let numbers: Vec<f64> = end.stdout.split_whitespace().map(|n| n.parse().unwrap()).collect();
-    (numbers[0], numbers[1])
-}
-
 /// The same tree over many more locations takes no more memory, and time grows as the input does.
 #[test]
 fn merging_needs_memory_for_the_tree_and_time_for_the_input() {
     let shape = Shape { locations: 0, contexts: 20_000, density: 0.02 };
-    let [few, some, many] = [10, 200, 800].map(|locations| cost(&generated(Shape { locations, ..shape })));
+    let [few, some, many] = [10, 200, 800].map(|locations| cost(&generated(Shape { locations, ..shape }), "merge run -o database"));
     assert!(many.0 < 1.25 * few.0, "{} KiB for 800 locations, {} KiB for 10", many.0, few.0);
     assert!(many.1 < 4.0 * 1.6 * some.1, "{} s for 800 locations, {} s for 200", many.1, some.1);
 }

@@ -3,6 +3,7 @@
 pub mod build;
 pub mod clocks;
 pub mod command;
+pub mod cost;
 pub mod folded;
 pub mod health;
 pub mod sampling;
@@ -12,6 +13,7 @@ pub mod workshop;
 
 pub use build::{build, build_with};
 pub use command::{Outcome, Running, bash, data, falloff, falloff_run, outcome, programs};
+pub use cost::cost;
 pub use folded::{Folded, total};
 pub use health::{Health, health};
 pub use workshop::Workshop;

@@ -455,6 +455,10 @@ pub enum DoctorFormat {
 pub enum ScoreTable {
     /// Rows of a view
     View,
+    /// The sweep as a whole, in one line
+    Summary,
+    /// All planned runs
+    Runs,
     /// The whole run at every count
     Scales,
     /// Call paths from count to count

@@ -43,7 +43,7 @@ pub fn score(args: &ScoreArgs, output: &Output) -> Result<i32, Failure> {
     }
     match args.format {
         ScoreFormat::Text => print(&results, &score, args, output)?,
-        ScoreFormat::Csv => output.data(&csv(&score, args)?)?,
+        ScoreFormat::Csv => output.data(&csv(&results, &score, args)?)?,
         ScoreFormat::Json => {
             let threshold = args.threshold.unwrap_or(0.0) / 100.0;
             let text = report::json::json(&results.state, &score, threshold).map_err(|e| Failure {
@@ -54,14 +54,18 @@ pub fn score(args: &ScoreArgs, output: &Output) -> Result<i32, Failure> {
             output.data(&format!("{text}\n"))?;
         }
     }
+    // The process ends: giving back what millions of call paths hold piece by piece would only take time.
+    std::mem::forget((results, score));
     Ok(exit::OK)
 }
 
-fn csv(score: &Score, args: &ScoreArgs) -> Result<String, Failure> {
+fn csv(results: &Results, score: &Score, args: &ScoreArgs) -> Result<String, Failure> {
     let table = match args.table {
         ScoreTable::View => {
             return Ok(score.view(args.view.kind()).map(report::csv::csv).unwrap_or_default());
         }
+        ScoreTable::Summary => report::csv_tables::summary(&results.state, score),
+        ScoreTable::Runs => report::csv_tables::runs(&results.state),
         ScoreTable::Scales => report::csv_tables::scales(score),
         ScoreTable::Steps => report::csv_tables::steps(score),
         ScoreTable::Causes => report::csv_tables::causes(score),

@@ -1,9 +1,11 @@
 //! What a sweep has measured so far.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use falloff_postprocess::{ClockGroups, OpenOptions, open};
+use falloff_postprocess::{ClockGroups, Database, OpenOptions, is_merged, open};
 use falloff_profiler::{MEASUREMENTS, RUN_FILE};
+use rayon::prelude::*;
 
 use crate::journal::{Entry, Journal, State};
 use crate::plan::{PLAN_FILE, Plan, RunKey};
@@ -81,11 +83,14 @@ impl Results {
             disturbed: Vec::new(),
         };
         let mut results = Results { state, runs: Vec::new() };
+        let completed = |key: &&RunKey| journal.get(key).is_some_and(|entry| entry.state == State::Completed);
+        let keys: Vec<RunKey> = planned.iter().filter(completed).copied().collect();
+        let mut opened = open_all(dir, &keys, options);
         for key in planned {
-            match journal.get(&key) {
-                None => results.state.missing.push(key),
-                Some(entry) if entry.state == State::Failed => results.state.failed.push(entry.clone()),
-                Some(entry) => results.add(entry, options),
+            match (journal.get(&key), opened.remove(&key)) {
+                (None, _) => results.state.missing.push(key),
+                (Some(entry), Some(database)) => results.add(entry, database),
+                (Some(entry), None) => results.state.failed.push(entry.clone()),
             }
         }
         results.state.oversubscribed.sort_unstable();
@@ -94,8 +99,8 @@ impl Results {
     }
 
     /// A run that cannot be opened any more is one that failed.
-    fn add(&mut self, entry: &Entry, options: &OpenOptions) {
-        match open(&self.state.dir.join(entry.key.directory()), options) {
+    fn add(&mut self, entry: &Entry, database: Opened) {
+        match database {
             Ok(database) => {
                 self.state.good.push(entry.key);
                 if entry.oversubscribed {
@@ -188,6 +193,19 @@ impl SweepState {
     pub fn good_of(&self, scale: u32) -> (usize, u32) {
         (self.good.iter().filter(|key| key.scale == scale).count(), self.plan.repetitions)
     }
+}
+
+type Opened = std::result::Result<Database, falloff_postprocess::Error>;
+
+/// Opens runs. Those that were merged before are read side by side; the others, whose merging needs memory and all processors,
+/// one after the other.
+fn open_all(dir: &Path, keys: &[RunKey], options: &OpenOptions) -> BTreeMap<RunKey, Opened> {
+    let open_one = |key: &RunKey| (*key, open(&dir.join(key.directory()), options));
+    let (merged, others): (Vec<RunKey>, Vec<RunKey>) =
+        keys.iter().partition(|key| is_merged(&dir.join(key.directory())));
+    let mut opened: BTreeMap<RunKey, Opened> = merged.par_iter().map(open_one).collect();
+    opened.extend(others.iter().map(open_one));
+    opened
 }
 
 /// What texts of a sweep's plan mean.

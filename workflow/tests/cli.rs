@@ -25,7 +25,7 @@ fn refusal(args: &[&str], dir: &Path) -> String {
 fn help_reads_well() {
     let dir = tempfile::tempdir().unwrap();
     for verb in [
-        "", "run", "sweep", "view", "score", "export", "merge", "diff", "mean", "scale", "filter", "cut",
+        "", "run", "sweep", "view", "score", "check", "export", "merge", "diff", "mean", "scale", "filter", "cut",
         "collapse", "doctor", "demo",
     ] {
         let args: Vec<&str> = [verb, "--help"].into_iter().filter(|a| !a.is_empty()).collect();
@@ -88,6 +88,12 @@ fn wrong_use_is_one_clear_message() {
         &["score", "run"],
         &["score", "broken"],
         &["score", "empty", "--view", "side"],
+        &["score", "empty", "--expect", "solve"],
+        &["score", "empty", "--expect", "solve=n^/p"],
+        &["check", "empty"],
+        &["check", "missing", "empty"],
+        &["check", "empty", "empty", "--threshold", "101"],
+        &["check", "empty", "empty", "--limits", "missing.toml"],
         &["export", "empty", "--format", "svg", "-o", "-"],
         &["export", "empty", "--format", "extrap", "-o", "-"],
         &["export", "missing", "--format", "folded", "-o", "-"],

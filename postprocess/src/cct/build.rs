@@ -1,8 +1,10 @@
 //! Building a tree context by context, in any order.
 
 use std::collections::hash_map::Entry;
+use std::hash::BuildHasher;
 
-use rustc_hash::FxHashMap;
+use hashbrown::HashTable;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::scope::Scope;
 use super::tree::{Context, ROOT, Tree};
@@ -11,7 +13,8 @@ use super::tree::{Context, ROOT, Tree};
 #[derive(Debug)]
 pub struct TreeBuilder {
     scopes: Vec<Scope>,
-    scope_ids: FxHashMap<Scope, u32>,
+    /// Places in `scopes`, by what is there.
+    scope_ids: HashTable<u32>,
     /// (parent, scope) of every context.
     nodes: Vec<(u32, u32)>,
     children: FxHashMap<(u32, u32), u32>,
@@ -28,7 +31,7 @@ impl TreeBuilder {
     pub fn new() -> TreeBuilder {
         let mut builder = TreeBuilder {
             scopes: Vec::new(),
-            scope_ids: FxHashMap::default(),
+            scope_ids: HashTable::new(),
             nodes: Vec::new(),
             children: FxHashMap::default(),
         };
@@ -39,7 +42,8 @@ impl TreeBuilder {
 
     /// Id of a scope for [`TreeBuilder::child_of_scope`]. Of equal scopes the first line of definition is kept.
     pub fn scope(&mut self, scope: &Scope) -> u32 {
-        if let Some(id) = self.scope_ids.get(scope) {
+        let hash = FxBuildHasher.hash_one(scope);
+        if let Some(id) = self.scope_ids.find(hash, |id| self.scopes[*id as usize] == *scope) {
             let known = &mut self.scopes[*id as usize];
             known.line = match (known.line, scope.line) {
                 (Some(a), Some(b)) => Some(a.min(b)),
@@ -49,7 +53,7 @@ impl TreeBuilder {
         }
         let id = self.scopes.len() as u32;
         self.scopes.push(scope.clone());
-        self.scope_ids.insert(scope.clone(), id);
+        self.scope_ids.insert_unique(hash, id, |id| FxBuildHasher.hash_one(&self.scopes[*id as usize]));
         id
     }
 

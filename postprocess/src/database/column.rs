@@ -9,7 +9,7 @@ use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int32Type
 use parquet::errors::{ParquetError, Result};
 use parquet::file::writer::SerializedRowGroupWriter;
 use parquet::schema::types::Type;
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 
 /// A column with all its rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -147,15 +147,16 @@ impl Column {
 
 /// Equal texts of a column share their memory.
 #[derive(Default)]
-struct Interned(FxHashMap<Vec<u8>, Arc<str>>);
+struct Interned(FxHashSet<Arc<str>>);
 
 impl Interned {
     fn text(&mut self, bytes: &ByteArray) -> Result<Arc<str>> {
-        if let Some(known) = self.0.get(bytes.data()) {
+        let text = bytes.as_utf8()?;
+        if let Some(known) = self.0.get(text) {
             return Ok(known.clone());
         }
-        let text: Arc<str> = bytes.as_utf8()?.into();
-        self.0.insert(bytes.data().to_vec(), text.clone());
+        let text: Arc<str> = text.into();
+        self.0.insert(text.clone());
         Ok(text)
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use falloff_postprocess::Tree;
+use rayon::prelude::*;
 
 use super::classify::Classified;
 use super::efficiency::{Counters, Efficiencies, Useful, efficiencies};
@@ -53,7 +54,7 @@ impl Analysis {
         let classified = Classified::new(tree, &Frames::known());
         let frame_of = innermost_frames(tree);
         let mut ledgers: Vec<(u32, u32, Ledger)> = runs
-            .iter()
+            .par_iter()
             .zip(maps)
             .map(|(run, map)| {
                 let weight = |context| weight(run.scale, context);

@@ -7,7 +7,45 @@ use serde_json::{Result, Value};
 
 use super::json::{self, RowStepJson};
 use super::json_causes;
+use crate::plan::RunKey;
+use crate::results::SweepState;
 use crate::scoring::{Score, findings as found};
+
+/// What is said of the sweep as a whole, in one line: the fields of JSON and of its `health` that are no lists.
+pub fn summary(sweep: &SweepState, score: &Score) -> Result<String> {
+    // Rows of views are lists, and left out.
+    table(&[json::document(sweep, score, f64::INFINITY)])
+}
+
+/// All planned runs.
+pub fn runs(sweep: &SweepState) -> Result<String> {
+    #[derive(serde::Serialize)]
+    struct Row {
+        run: String,
+        processors: u32,
+        repetition: u32,
+        state: &'static str,
+        reason: Option<String>,
+        others_processors: Option<f64>,
+    }
+    let row = |key: RunKey| {
+        let failed = sweep.failed.iter().find(|entry| entry.key == key);
+        let disturbed = sweep.disturbed.iter().find(|(run, _)| *run == key);
+        Row {
+            run: key.to_string(),
+            processors: key.scale,
+            repetition: key.repetition,
+            state: match failed {
+                Some(_) => "failed",
+                None if sweep.missing.contains(&key) => "missing",
+                None => "good",
+            },
+            reason: failed.and_then(|entry| entry.reason.clone()),
+            others_processors: disturbed.map(|(_, others)| *others),
+        }
+    };
+    table(&sweep.plan.runs().into_iter().map(row).collect::<Vec<_>>())
+}
 
 /// The whole run at every count.
 pub fn scales(score: &Score) -> Result<String> {
@@ -112,7 +150,10 @@ fn flat<T: Serialize>(row: &T) -> Result<Vec<(String, Value)>> {
     for (name, value) in fields {
         match value {
             Value::Array(_) => {}
-            Value::Object(inner) => flat.extend(inner.into_iter().map(|(n, v)| (format!("{name}_{n}"), v))),
+            Value::Object(inner) => {
+                let inner = inner.into_iter().filter(|(_, value)| !value.is_array());
+                flat.extend(inner.map(|(n, v)| (format!("{name}_{n}"), v)));
+            }
             value => flat.push((name, value)),
         }
     }

@@ -51,7 +51,7 @@ pub(super) fn function_lines(score: &Score, options: &TextOptions) -> Vec<String
 /// What all functions with too few samples have together.
 fn rare_line(functions: &[&ScoredRow]) -> Option<String> {
     let sum = functions.iter().fold(Rare::default(), |sum, row| sum.with(row.exclusive.excess));
-    (sum.rows > 0).then(|| format!("  {:>5}  {}", percent(sum.excess), sum.label()))
+    (sum.rows > 0).then(|| format!("  {:>5}  {}", percent(sum.excess), sum.label("function")))
 }
 
 /// The number, with a question mark if it is not to be relied on.

@@ -24,6 +24,7 @@ struct Document<'a> {
     at_repetitions: usize,
     sampling_error_only: bool,
     sampling_period_seconds: f64,
+    asked_rate_hz: u32,
     total_excess_percent: f64,
     total_excess_half_width_percent: f64,
     work_base_seconds: f64,
@@ -151,7 +152,10 @@ struct Health<'a> {
     wait_samples: u64,
     processes: u64,
     threads: usize,
+    cpu_seconds: f64,
     cpu_coverage: Option<f64>,
+    unsampled_share: Option<f64>,
+    reached_rate_hz: Option<f64>,
     handler_share: Option<f64>,
     clocks: Vec<String>,
     helper_seconds: f64,
@@ -183,9 +187,14 @@ struct FailedRun {
 /// `threshold` leaves out rows whose inclusive and exclusive excess are both below it in size, as a fraction of
 /// the run, unless a row below is kept; 0 keeps all.
 pub fn json(sweep: &SweepState, score: &Score, threshold: f64) -> serde_json::Result<String> {
+    serde_json::to_string(&document(sweep, score, threshold))
+}
+
+/// As [`json`], not yet as text.
+pub(super) fn document<'a>(sweep: &'a SweepState, score: &'a Score, threshold: f64) -> impl Serialize + 'a {
     let total = score.total();
     let (base_repetitions, at_repetitions) = score.repetitions;
-    let document = Document {
+    Document {
         schema: SCHEMA,
         version: VERSION,
         metric: &score.metric,
@@ -198,6 +207,7 @@ pub fn json(sweep: &SweepState, score: &Score, threshold: f64) -> serde_json::Re
         at_repetitions,
         sampling_error_only: base_repetitions == 1 || at_repetitions == 1,
         sampling_period_seconds: score.period,
+        asked_rate_hz: sweep.plan.rate_hz,
         total_excess_percent: percent(total.excess),
         total_excess_half_width_percent: percent(total.half_width),
         work_base_seconds: total.work_base,
@@ -225,8 +235,7 @@ pub fn json(sweep: &SweepState, score: &Score, threshold: f64) -> serde_json::Re
             .iter()
             .map(|(key, others)| DisturbedRun { run: key.to_string(), others_processors: *others })
             .collect(),
-    };
-    serde_json::to_string(&document)
+    }
 }
 
 /// Percent without a sign on zero.
@@ -351,7 +360,10 @@ fn health(score: &Score) -> Health<'_> {
         wait_samples: health.wait_samples,
         processes: health.processes,
         threads: *threads,
+        cpu_seconds: health.cpu_used_ns as f64 * 1e-9,
         cpu_coverage: health.coverage(),
+        unsampled_share: health.unsampled_share(),
+        reached_rate_hz: health.reached_rate_hz(),
         handler_share: health.handler_share(),
         clocks: health.clocks.iter().map(ToString::to_string).collect(),
         helper_seconds: score.helper_seconds,

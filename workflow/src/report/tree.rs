@@ -40,10 +40,10 @@ impl Rare {
         Rare { rows: self.rows + 1, excess: self.excess + excess }
     }
 
-    /// What stands in its place, in words.
-    pub fn label(&self) -> String {
+    /// What stands in the place of what each of is a `noun`.
+    pub fn label(&self, noun: &str) -> String {
         let s = if self.rows == 1 { "" } else { "s" };
-        format!("<rare>: {} row{s} of fewer than {MIN_SAMPLES} samples", self.rows)
+        format!("<rare>: {} {noun}{s} of fewer than {MIN_SAMPLES} samples", self.rows)
     }
 }
 
@@ -58,7 +58,7 @@ pub(super) fn hot_path_lines(score: &Score, options: &TextOptions) -> Vec<String
     let body = lines(view, vec![*first], next, |_| None)
         .into_iter()
         .map(|line| match line {
-            Line::Rare(depth, rare) => format!("{}{}{}", " ".repeat(17), indent(depth), rare.label()),
+            Line::Rare(depth, rare) => format!("{}{}{}", " ".repeat(17), indent(depth), rare.label("row")),
             Line::Gap(depth, rows) => gap(depth, rows, 17),
             Line::Row(depth, id) => {
                 let row = &view.rows[id as usize];
@@ -96,7 +96,7 @@ pub(super) fn tree_lines(score: &Score, options: &TextOptions) -> Vec<String> {
             percent(rare.excess),
             " ".repeat(37),
             indent(depth),
-            rare.label()
+            rare.label("row")
         )),
         Line::Row(depth, id) => row_line(&view.rows[id as usize], depth, options),
     }));

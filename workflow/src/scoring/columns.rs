@@ -1,6 +1,7 @@
 //! The runs of a sweep side by side: one column of exclusive cost for each run, over one tree.
 
 use falloff_postprocess::{Database, Tree, union};
+use rayon::prelude::*;
 
 /// One good run of a sweep, opened.
 pub struct Run {
@@ -56,20 +57,24 @@ impl Aligned {
     pub fn new(runs: &[Run], metric: &str) -> Option<Aligned> {
         let trees: Vec<&Tree> = runs.iter().map(|r| r.database.tree()).collect();
         let (tree, maps) = union(&trees);
-        let mut columns = Columns::default();
         let mut order: Vec<usize> = (0..runs.len()).collect();
         order.sort_by_key(|i| (runs[*i].scale, runs[*i].repetition));
-        for i in order {
-            let run = &runs[i];
+        let of_run = |i: &usize| {
+            let (database, map) = (&runs[*i].database, &maps[*i]);
             let spread = |exclusive: Vec<f64>, unit: f64| -> Vec<f64> {
                 let mut column = vec![0.0; tree.len()];
-                for (own, value) in exclusive.into_iter().enumerate() {
-                    column[maps[i][own] as usize] += value * unit;
+                for (value, context) in exclusive.into_iter().zip(map) {
+                    column[*context as usize] += value * unit;
                 }
                 column
             };
-            let cost = spread(run.database.exclusive_totals(metric)?, SECONDS_PER_NS);
-            let samples = spread(run.database.exclusive_totals("samples")?, 1.0);
+            let cost = spread(database.exclusive_totals(metric)?, SECONDS_PER_NS);
+            Some((cost, spread(database.exclusive_totals("samples")?, 1.0)))
+        };
+        let of_runs = order.par_iter().map(of_run).collect::<Option<Vec<_>>>()?;
+        let mut columns = Columns::default();
+        for (i, (cost, samples)) in order.into_iter().zip(of_runs) {
+            let run = &runs[i];
             columns.helper_seconds += run.database.left_out(metric, |_| true) * SECONDS_PER_NS;
             columns.push(run.scale, cost, samples, run.wall_seconds);
         }

@@ -37,6 +37,7 @@ impl Table {
     }
 
     /// With expectations of some call paths.
+    #[allow(dead_code, reason = "not every test has some")]
     pub fn expecting(self, own: &[&str]) -> Table {
         Table { own: own.iter().map(|text| OwnExpectation::parse(text).unwrap()).collect(), ..self }
     }
