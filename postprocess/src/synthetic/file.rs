@@ -69,7 +69,12 @@ impl SyntheticThread {
         for frame in path {
             let known = self.nodes.iter().position(|n| n.parent == parent && n.frame == *frame);
             parent = Some(known.unwrap_or_else(|| {
-                self.nodes.push(SyntheticNode { parent, frame: *frame, values: vec![0; values.len()] });
+                self.nodes.push(SyntheticNode {
+                    parent,
+                    frame: *frame,
+                    section: 0,
+                    values: vec![0; values.len()],
+                });
                 self.nodes.len() - 1
             }));
         }

@@ -39,6 +39,8 @@ pub enum Kind {
     Samples = 3,
     /// Reserved: message events that refer to node ids.
     Events = 4,
+    /// When each instance of a section began and ended ([`crate::sections::Instance`]).
+    Instances = 5,
 }
 
 /// Layout version of every kind so far.

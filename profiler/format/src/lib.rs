@@ -9,7 +9,8 @@
 //!
 //! After the [`Header`] come chunks, each claimed whole by one atomic addition to `header.next`. A
 //! [`chunk::Kind::Records`] chunk holds what is known about the process ([`records`]); a
-//! [`chunk::Kind::Nodes`] chunk holds calling context tree nodes ([`node`]) and is written by one thread only.
+//! [`chunk::Kind::Nodes`] chunk holds calling context tree nodes ([`node`]) and is written by one thread only, as is a
+//! [`chunk::Kind::Instances`] chunk with the times of [`sections`].
 //! `used` of a chunk is raised after its bytes are complete, so a reader sees whole entries however the writer
 //! ended. `docs/format.md` is the specification.
 //!
@@ -28,6 +29,7 @@ pub mod limits;
 pub mod node;
 pub mod read;
 pub mod records;
+pub mod sections;
 #[cfg(feature = "write")]
 pub mod write;
 

@@ -124,7 +124,7 @@ pub struct NodeKey {
     pub frame: Frame,
     /// [`NodeId`] of the caller's node.
     pub parent: u32,
-    /// Section that was open, 0 for none.
+    /// Section that was open when what the node counts was sampled ([`crate::sections`]); 0 for none, and for callers.
     pub section: u16,
     /// Zero; for later minors.
     pub flags: u16,

@@ -11,6 +11,9 @@ use crate::chunk::{self, CHUNK_HEADER_LEN, ChunkHeader};
 use crate::header::{BYTE_ORDER, HEADER_LEN, Header, MAGIC, MAJOR};
 use crate::node::{NODE_KEY_LEN, NodeId, NodeKey, node_len};
 use crate::records::{self, MetricRecord, ModuleRecord, RECORD_HEADER_LEN, RecordHeader, ThreadRecord};
+use crate::sections::{
+    CheckpointRecord, CommunicatorRecord, DwellRecord, INSTANCE_LEN, Instance, SectionRecord,
+};
 
 /// Metrics that a file may declare; more is damage.
 const METRICS_MAX: u32 = 64;
@@ -75,7 +78,7 @@ impl Chunk<'_> {
     /// after damage.
     fn is_plausible(&self) -> bool {
         let head = &self.header;
-        let kinds = chunk::Kind::Records as u16..=chunk::Kind::Events as u16;
+        let kinds = chunk::Kind::Records as u16..=chunk::Kind::Instances as u16;
         kinds.contains(&head.kind)
             && head.version == chunk::CHUNK_VERSION
             && (head.metrics == 0 || head.kind == chunk::Kind::Nodes as u16)
@@ -95,6 +98,14 @@ pub enum Record<'a> {
     Module(ModuleRecord, &'a [u8]),
     /// A thread.
     Thread(ThreadRecord),
+    /// A section and its label.
+    Section(SectionRecord, &'a [u8]),
+    /// A communicator of sections.
+    Communicator(CommunicatorRecord),
+    /// What a thread has spent in a section.
+    Dwell(DwellRecord),
+    /// The order of a communicator's calls so far.
+    Checkpoint(CheckpointRecord),
 }
 
 /// A node with its values still as bytes.
@@ -229,6 +240,20 @@ impl<'a> Measurement<'a> {
         })
     }
 
+    /// All instances of sections with the ordinal of their thread; goes on after an error.
+    pub fn instances(&self) -> impl Iterator<Item = Result<(u32, Instance), Error>> + use<'a> {
+        self.chunks_of(chunk::Kind::Instances).flat_map(|chunk| {
+            let (chunk, error) = split(chunk);
+            let instances = chunk.into_iter().flat_map(|c| {
+                let all = c.payload.chunks_exact(INSTANCE_LEN);
+                all.filter_map(move |bytes| {
+                    Some(Ok((c.header.owner, Instance::read_from_bytes(bytes).ok()?)))
+                })
+            });
+            instances.chain(error)
+        })
+    }
+
     fn chunks_of(&self, kind: chunk::Kind) -> impl Iterator<Item = Result<Chunk<'a>, Error>> + use<'a> {
         self.chunks().filter(move |c| c.as_ref().map_or(true, |c| c.header.kind == kind as u16))
     }
@@ -292,8 +317,17 @@ fn next_record(bytes: &[u8]) -> Option<(RecordHeader, &[u8], &[u8])> {
 
 /// `Some(None)` is a kind that this version does not know.
 fn decode(header: RecordHeader, body: &[u8]) -> Option<Option<Record<'_>>> {
-    let kinds = [records::Kind::Meta, records::Kind::Metric, records::Kind::Module, records::Kind::Thread];
-    let Some(kind) = kinds.into_iter().find(|k| *k as u16 == header.kind) else {
+    const KINDS: [records::Kind; 8] = [
+        records::Kind::Meta,
+        records::Kind::Metric,
+        records::Kind::Module,
+        records::Kind::Thread,
+        records::Kind::Section,
+        records::Kind::Communicator,
+        records::Kind::Dwell,
+        records::Kind::Checkpoint,
+    ];
+    let Some(kind) = KINDS.into_iter().find(|k| *k as u16 == header.kind) else {
         return Some(None);
     };
     let record = match kind {
@@ -310,6 +344,15 @@ fn decode(header: RecordHeader, body: &[u8]) -> Option<Option<Record<'_>>> {
             Record::Module(fixed, path)
         }
         records::Kind::Thread => Record::Thread(ThreadRecord::read_from_prefix(body).ok()?.0),
+        records::Kind::Section => {
+            let (fixed, label) = SectionRecord::read_from_prefix(body).ok()?;
+            Record::Section(fixed, label)
+        }
+        records::Kind::Communicator => {
+            Record::Communicator(CommunicatorRecord::read_from_prefix(body).ok()?.0)
+        }
+        records::Kind::Dwell => Record::Dwell(DwellRecord::read_from_prefix(body).ok()?.0),
+        records::Kind::Checkpoint => Record::Checkpoint(CheckpointRecord::read_from_prefix(body).ok()?.0),
     };
     Some(Some(record))
 }

@@ -1,6 +1,6 @@
 //! Records: what is known about process, metrics, modules and threads.
 //!
-//! A record is a [`RecordHeader`], a fixed part (for METRIC, MODULE and THREAD) and text; the whole is padded
+//! A record is a [`RecordHeader`], a fixed part (for all but META) and text; the whole is padded
 //! with zeros to a multiple of 8. Fixed parts may be updated in place while the process runs.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
@@ -32,6 +32,14 @@ pub enum Kind {
     Module = 3,
     /// [`ThreadRecord`], no text.
     Thread = 4,
+    /// [`crate::sections::SectionRecord`], then the label.
+    Section = 5,
+    /// [`crate::sections::CommunicatorRecord`], no text.
+    Communicator = 6,
+    /// [`crate::sections::DwellRecord`], no text.
+    Dwell = 7,
+    /// [`crate::sections::CheckpointRecord`], no text.
+    Checkpoint = 8,
 }
 
 /// Keys of META records. A key may be repeated (`argv`, `env`).

@@ -5,7 +5,7 @@
 //! use falloff_format::{Frame, Measurement, Pseudo};
 //!
 //! let mut writer = Writer::new();
-//! let node = Node { parent: None, frame: Frame::pseudo(Pseudo::Unsampled), values: vec![0, 7] };
+//! let node = Node { parent: None, frame: Frame::pseudo(Pseudo::Unsampled), section: 0, values: vec![0, 7] };
 //! writer.nodes(0, &[node], Order::CallersFirst);
 //! let bytes = writer.finish(falloff_format::Header { pid: 1, metric_count: 2, ..header() });
 //! assert_eq!(Measurement::parse(&bytes).unwrap().nodes().next().unwrap().unwrap().value(1), 7);
@@ -22,6 +22,7 @@ use crate::header::{BYTE_ORDER, HEADER_LEN, Header, MAGIC, MAJOR, MINOR, NO_RANK
 use crate::node::{Frame, NODE_KEY_LEN, NodeId, NodeKey, node_len};
 use crate::read::CLAIM_UNIT;
 use crate::records::{Kind, RECORD_HEADER_LEN, encode};
+use crate::sections::Instance;
 
 /// A node of a calling context tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub struct Node {
     pub parent: Option<usize>,
     /// Code or pseudo frame.
     pub frame: Frame,
+    /// Section that its values belong to, 0 for none.
+    pub section: u16,
     /// A value for each metric; what is zero takes no room.
     pub values: Vec<u64>,
 }
@@ -88,14 +91,19 @@ impl Writer {
             let mut payload = Vec::with_capacity(chosen.len() * node_len(*metrics));
             for node in chosen.iter().filter_map(|n| nodes.get(*n)) {
                 let parent = node.parent.and_then(|p| ids.get(p)).copied().unwrap_or(0);
-                payload.extend_from_slice(
-                    NodeKey { frame: node.frame, parent, section: 0, flags: 0 }.as_bytes(),
-                );
+                let section = if *metrics == 0 { 0 } else { node.section };
+                payload
+                    .extend_from_slice(NodeKey { frame: node.frame, parent, section, flags: 0 }.as_bytes());
                 let carried = (0u32..).zip(&node.values).filter(|(m, _)| metrics >> m & 1 == 1);
                 carried.for_each(|(_, value)| payload.extend_from_slice(&value.to_ne_bytes()));
             }
             self.chunk(ChunkKind::Nodes, owner, *metrics, &payload);
         }
+    }
+
+    /// Appends when the thread `owner` was in sections.
+    pub fn instances(&mut self, owner: u32, instances: &[Instance]) {
+        self.chunk(ChunkKind::Instances, owner, 0, instances.as_bytes());
     }
 
     /// The ids that callers will have, 0 for nodes that call nothing.

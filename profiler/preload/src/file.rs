@@ -116,6 +116,7 @@ fn new_header(options: &Options, capacity: u64, flags: u32) -> Header {
     for (to, from) in run_id.iter_mut().zip(options.run_id.as_bytes()) {
         *to = *from;
     }
+    let (rank, ranks) = rank(options);
     Header {
         magic: header::MAGIC,
         major: header::MAJOR,
@@ -132,8 +133,8 @@ fn new_header(options: &Options, capacity: u64, flags: u32) -> Header {
         run_id,
         pid: raw::getpid(),
         ppid: raw::getppid(),
-        rank: options.rank,
-        ranks: options.ranks,
+        rank,
+        ranks,
         start_realtime_ns: raw::clock_ns(libc::CLOCK_REALTIME),
         start_monotonic_ns: raw::clock_ns(libc::CLOCK_MONOTONIC),
         end_monotonic_ns: 0,
@@ -166,6 +167,29 @@ pub fn mark_ended() {
             (&raw mut (*h).end_monotonic_ns).write_volatile(raw::clock_ns(libc::CLOCK_MONOTONIC));
             (&raw mut (*h).state).write_volatile(header::STATE_ENDED);
         }
+    }
+}
+
+/// Rank and number of ranks as MPI has them, plus one each; 0 while it has said nothing.
+static MPI_RANK: AtomicU64 = AtomicU64::new(0);
+
+/// Says which rank this process is, for this file and those of its forked children.
+pub fn set_rank(rank: i32, ranks: i32) {
+    MPI_RANK.store((rank as u64 + 1) << 32 | (ranks as u64 + 1) & 0xffff_ffff, Ordering::Relaxed);
+    if let Some(h) = header() {
+        // SAFETY: the header's page exists and stays mapped.
+        unsafe {
+            (&raw mut (*h).rank).write_volatile(rank);
+            (&raw mut (*h).ranks).write_volatile(ranks);
+        }
+    }
+}
+
+/// As MPI has told, or else the launcher's variables.
+fn rank(options: &Options) -> (i32, i32) {
+    match MPI_RANK.load(Ordering::Relaxed) {
+        0 => (options.rank, options.ranks),
+        told => ((told >> 32) as i32 - 1, told as i32 - 1),
     }
 }
 

@@ -5,8 +5,8 @@
 //! complete at every moment.
 //!
 //! The exported symbols are `pthread_create` (`thread_create`), `dlclose` (`dl`), the functions that could hide or take our
-//! signals (`signals`), the exec family (`exec`), calls that may wait (`calls`) and `_exit` (`process`). No other symbol is
-//! exported, and nothing is imported that musl lacks, so that a program of another C library still runs: see `real`.
+//! signals (`signals`), the exec family (`exec`), calls that may wait (`calls`), `_exit` (`process`), and what marks sections,
+//! some functions of MPI among it (`sections`). No other symbol is exported, and nothing is imported that musl lacks, so that a program of another C library still runs: see `real`.
 #![no_std]
 
 #[cfg_attr(target_arch = "x86_64", path = "cpu_x86_64.rs")]
@@ -39,6 +39,7 @@ mod real;
 mod records;
 mod registry;
 mod retry;
+mod sections;
 mod signals;
 mod start;
 mod states;

@@ -8,6 +8,7 @@ use crate::cpu;
 use crate::memory::Stacks;
 use crate::modules::{self, View};
 use crate::plan::Class;
+use crate::sections::section_of;
 use crate::thread::Thread;
 use crate::tree::Dropped;
 
@@ -53,6 +54,7 @@ pub fn node_of(thread: &mut Thread, place: &Place, class: Class) -> Option<(u32,
 /// What was sampled last keeps its frames and nodes as far out as nothing has changed; the rest is looked up. The innermost
 /// frame, or the function called from there, gets the node of the class.
 fn path(thread: &mut Thread, view: &View<'_>, place: &Place, class: Class) -> Result<(u32, End), Dropped> {
+    let section = section_of(thread);
     let Thread { stack, copies, replay, tree, list, .. } = thread;
     // Modules may have other numbers in another list.
     if core::mem::replace(list, view.number()) != view.number() {
@@ -65,7 +67,10 @@ fn path(thread: &mut Thread, view: &View<'_>, place: &Place, class: Class) -> Re
         replay.clear();
         return Err(Dropped::NotNow);
     }
-    let mut child = |node, frame, class| tree.child(node, frame, class, || view.record(frame));
+    let mut child = |node, frame, class| {
+        let section = if class == Class::Caller { 0 } else { section };
+        tree.child(node, frame, class, section, || view.record(frame))
+    };
     let frame = |index: usize| replay.frame(index).and_then(|f| view.frame(&f));
     let called = place.called.and_then(|address| view.frame_at(address));
     // What this library does for the application is the cost of the frame that called it.

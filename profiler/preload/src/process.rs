@@ -13,7 +13,7 @@ use crate::signals::Hold;
 use crate::sync::Lock;
 use crate::thread::Thread;
 use crate::{
-    file, handler, identity, inside, modules, raw, real, records, signals, start, states, thread,
+    file, handler, identity, inside, modules, raw, real, records, sections, signals, start, states, thread,
     thread_create,
 };
 
@@ -56,6 +56,7 @@ extern "C" fn in_child() {
         modules::after_fork();
         states::after_fork(me.unwrap_or(core::ptr::null_mut()));
         thread::restart_counts();
+        sections::after_fork();
         ENDING.reset();
     }
     // SAFETY: the calling thread's own state.
@@ -77,6 +78,7 @@ pub fn open_in_child(thread: &mut Thread) -> bool {
     unsafe { records::begin() };
     records::describe_process(who);
     thread.describe(0, falloff_format::records::THREAD_MAIN);
+    sections::describe_open(thread);
     true
 }
 

@@ -125,6 +125,23 @@ pub fn next(name: &CStr) -> Option<*mut c_void> {
     (!found.is_null()).then_some(found)
 }
 
+/// The first definition of all, which may be ours.
+pub fn first(name: &CStr) -> Option<*mut c_void> {
+    // SAFETY: a valid name; RTLD_DEFAULT starts the search at the program.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    (!found.is_null()).then_some(found)
+}
+
+/// The definition of a library that is loaded, wherever that was done.
+pub fn in_library(library: &CStr, name: &CStr) -> Option<*mut c_void> {
+    // SAFETY: valid names; without RTLD_NOLOAD something would be loaded.
+    unsafe {
+        let handle = libc::dlopen(library.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY);
+        let found = (!handle.is_null()).then(|| libc::dlsym(handle, name.as_ptr()))?;
+        (!found.is_null()).then_some(found)
+    }
+}
+
 /// The next definition of a version; of any, where versions are of another kind.
 pub fn next_version(name: &CStr, version: &CStr) -> Option<*mut c_void> {
     let dlvsym = get().and_then(|r| r.dlvsym);

@@ -67,7 +67,7 @@ pub fn append(patience: Patience, kind: Kind, fixed: &[u8], text: &[&[u8]]) -> O
 }
 
 /// A META record.
-fn meta(key: &str, value: &[u8]) {
+pub fn meta(key: &str, value: &[u8]) {
     append(Patience::Wait, Kind::Meta, &[], &[key.as_bytes(), b"\0", value]);
 }
 

@@ -18,6 +18,7 @@ use crate::memory::{Copies, Stack};
 use crate::plan::{self, Class};
 use crate::records::Patience;
 use crate::retry::Retry;
+use crate::sections::Sections;
 use crate::tree::Tree;
 use crate::waits::{Bill, Item, Waits};
 use crate::{calls, clock, cpu, file, identity, modules, raw, records, signals, states};
@@ -70,6 +71,8 @@ pub struct Thread {
     sampled_ns: u64,
     /// Times that the key's destructor was put off.
     pub put_off: u32,
+    /// Its open sections.
+    pub sections: Sections,
     /// Its nodes.
     pub tree: Tree,
     /// Its stack.
@@ -134,6 +137,11 @@ impl Thread {
         self.tid.load(Ordering::Relaxed) == tid
     }
 
+    /// Whether it is the thread that the process began with.
+    pub fn is_first(&self) -> bool {
+        self.tree.owner() == 0
+    }
+
     /// Whether its waits are found by the calls that it makes.
     pub fn watches_calls(&self) -> bool {
         matches!(self.clocks.wait_clock, WaitClock::Calls | WaitClock::Wall)
@@ -147,6 +155,7 @@ impl Thread {
         (self.waited_ns, self.is_calling, self.retry) = (0, false, Retry::NONE);
         self.booked_ns = booked_ns;
         self.tree = Tree::new(ordinal);
+        self.sections.begin(ordinal);
         self.replay.clear();
         self.take_over();
         self.describe(ordinal, if main { THREAD_MAIN } else { 0 });
@@ -237,6 +246,7 @@ impl Thread {
         self.record = 0;
         self.tree.release();
         self.tree = Tree::new(0);
+        self.sections.forked();
         self.replay.clear();
         self.booked_ns = raw::thread_cpu_ns();
         self.take_over();
@@ -262,7 +272,7 @@ impl Thread {
 
     /// Books time under a pseudo frame.
     fn book_pseudo<const N: usize>(&mut self, pseudo: Pseudo, class: Class, values: [u64; N]) {
-        match self.tree.child(0, FormatFrame::pseudo(pseudo), class, || true) {
+        match self.tree.child(0, FormatFrame::pseudo(pseudo), class, 0, || true) {
             Ok(node) => self.tree.book(node, values),
             Err(_) => file::count_refused(),
         }
@@ -320,6 +330,7 @@ impl Thread {
     /// Books what is left and ends the record. The clocks are gone.
     pub fn finish(&mut self, cpu_ns: u64, tid: u32) {
         let wall_ns = clock::wall_ns();
+        self.sections.end();
         self.settle(wall_ns, cpu_ns, tid);
         self.book_unsampled(cpu_ns);
         let handler_stack = &self.handler_stack;

@@ -38,6 +38,11 @@ impl Tree {
         Tree { owner, chunks: [Chunk::NONE; Class::COUNT], index: core::ptr::null_mut(), slots: 0, count: 0 }
     }
 
+    /// The ordinal of the thread.
+    pub fn owner(&self) -> u32 {
+        self.owner
+    }
+
     /// Frees the index; the nodes stay in the file.
     pub fn release(&mut self) {
         if !self.index.is_null() {
@@ -47,20 +52,21 @@ impl Tree {
         *self = Tree::new(self.owner);
     }
 
-    /// The node of `class` under `parent` (the node of a caller, 0 for the root) with this frame, made if need be. `known`
-    /// is asked before one is made.
+    /// The node of `class` under `parent` (the node of a caller, 0 for the root) with this frame and section, made if need
+    /// be. `known` is asked before one is made.
     pub fn child(
         &mut self,
         parent: u32,
         frame: Frame,
         class: Class,
+        section: u16,
         known: impl Fn() -> bool,
     ) -> Result<u32, Dropped> {
         if self.count * 2 >= self.slots && !self.grow() && self.count + 1 >= self.slots {
             return Err(Dropped::NoRoom);
         }
         // The flags tell classes apart, so that a frame that both calls and is hit has two nodes.
-        let key = NodeKey { frame, parent, section: 0, flags: class.number() as u16 };
+        let key = NodeKey { frame, parent, section, flags: class.number() as u16 };
         let slot = self.slot(&key);
         // SAFETY: `slot` is below `slots`.
         let id = unsafe { self.index.add(slot).read() };
@@ -108,7 +114,8 @@ impl Tree {
     /// The slot where the key stands or would stand.
     fn slot(&self, key: &NodeKey) -> usize {
         let mask = self.slots - 1;
-        let mixed = (key.frame.0 ^ u64::from(key.parent).rotate_left(32) ^ u64::from(key.flags) << 24)
+        let kind = u64::from(key.flags) | u64::from(key.section) << 8;
+        let mixed = (key.frame.0 ^ u64::from(key.parent).rotate_left(32) ^ kind << 24)
             .wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut slot = (mixed >> 32) as usize & mask;
         loop {

@@ -23,7 +23,7 @@ impl Tree {
         let mut parent = None;
         for frame in path {
             let place = *self.places.entry((parent, frame)).or_insert_with(|| {
-                self.nodes.push(Node { parent, frame, values: vec![0; METRICS] });
+                self.nodes.push(Node { parent, frame, section: 0, values: vec![0; METRICS] });
                 self.nodes.len() - 1
             });
             parent = Some(place);

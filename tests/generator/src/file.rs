@@ -50,6 +50,7 @@ impl Shape {
             nodes.push(Node {
                 parent: self.caller(context).map(|caller| places[caller as usize]),
                 frame: Frame::new(1, Shape::address(context)),
+                section: 0,
                 values: costs[context as usize].map_or_else(Vec::new, Vec::from),
             });
         }
