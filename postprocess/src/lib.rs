@@ -24,6 +24,7 @@ mod open;
 mod open_tests;
 mod openmp;
 mod run_info;
+pub mod sections;
 mod structure;
 mod symbols;
 #[cfg(test)]

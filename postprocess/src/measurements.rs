@@ -4,10 +4,10 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::database::{Database, Head, Provenance, Shard, Sorted, Sorter, Unfinished};
+use crate::database::{Database, Provenance, Shard, Sorter, Unfinished};
 use crate::error::Error;
 use crate::load::{Source, Warnings, check_one_run, open_all, without_copies};
-use crate::merge::merge;
+use crate::merge::{Merge, merge};
 use crate::open::OpenOptions;
 use crate::run_info::RunInfo;
 
@@ -86,8 +86,9 @@ impl Measurements {
     pub fn merge_into(&self, dir: &Path, options: &OpenOptions) -> Result<Database, Error> {
         let failed = |e: io::Error| Error::DatabaseWrite { path: dir.to_owned(), reason: e.to_string() };
         let unfinished = Unfinished::begin(dir)?;
-        let (head, mut values) = self.merge(options, Sorter::in_dir(unfinished.dir())).map_err(failed)?;
-        unfinished.finish(head, None, &mut || values.next().map_err(failed))
+        let Merge { head, section_values, mut values } =
+            self.merge(options, Sorter::in_dir(unfinished.dir())).map_err(failed)?;
+        unfinished.finish(head, &section_values, None, &mut || values.next().map_err(failed))
     }
 
     /// Merges them for want of a place to write to.
@@ -95,15 +96,15 @@ impl Measurements {
     /// # Errors
     /// None that is known: nothing is written.
     pub fn merge_in_memory(&self, options: &OpenOptions) -> io::Result<Database> {
-        let (head, mut values) = self.merge(options, Sorter::in_memory())?;
+        let Merge { head, section_values, mut values } = self.merge(options, Sorter::in_memory())?;
         let mut all = Vec::new();
         while let Some(values) = values.next()? {
             all.extend(values);
         }
-        Ok(Database::in_memory(head, all))
+        Ok(Database::in_memory(head, all).with_section_rows(section_values))
     }
 
-    fn merge(&self, options: &OpenOptions, sorter: Sorter) -> io::Result<(Head, Sorted)> {
+    fn merge(&self, options: &OpenOptions, sorter: Sorter) -> io::Result<Merge> {
         merge(&self.sources, self.provenance(options), self.warnings.clone(), options, sorter)
     }
 }

@@ -10,12 +10,20 @@ use crate::load::{Process, Source, Warnings, decode};
 use crate::module_table::ModuleTable;
 use crate::open::OpenOptions;
 use crate::openmp::graft;
+use crate::sections::SectionValue;
 use crate::symbols::{ModuleSymbols, resolve_module};
 
 /// Files that are decoded side by side,
 const BATCH_FILES: usize = 16;
 /// if they are not larger together.
 const BATCH_BYTES: u64 = 32 << 20;
+
+/// What a merge gives: everything but the values, and these in order.
+pub(crate) struct Merge {
+    pub head: Head,
+    pub section_values: Vec<SectionValue>,
+    pub values: Sorted,
+}
 
 /// Decodes, resolves and merges. Every file is decoded twice, and values go through `sorter`, so that memory holds the
 /// tree and a few files.
@@ -28,7 +36,7 @@ pub(crate) fn merge(
     mut warnings: Warnings,
     options: &OpenOptions,
     sorter: Sorter,
-) -> io::Result<(Head, Sorted)> {
+) -> io::Result<Merge> {
     let mut table = ModuleTable::default();
     for batch in batches(sources) {
         decoded(batch).iter().for_each(|process| table.collect(process));
@@ -54,7 +62,7 @@ pub(crate) fn merge(
             warnings.extend(process.warnings);
         }
     }
-    let Merged { tree, locations, values } = merger.finish()?;
+    let Merged { tree, locations, values, sections, section_values } = merger.finish()?;
     drop(table);
     provenance.fill(&locations);
     let mut modules: Vec<ModuleInfo> = Vec::new();
@@ -65,7 +73,8 @@ pub(crate) fn merge(
     modules.sort();
     // Code of no file that has no names is the same for all processes.
     modules.dedup();
-    Ok((Head { tree, metrics: values.metrics(), locations, modules, warnings, provenance }, values))
+    let head = Head { tree, metrics: values.metrics(), locations, modules, warnings, provenance, sections };
+    Ok(Merge { head, section_values, values })
 }
 
 fn decoded(batch: &[Source]) -> Vec<Process> {

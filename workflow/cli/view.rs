@@ -5,7 +5,7 @@ use std::path::Path;
 use falloff_postprocess::views::{
     self, Excerpt, QueryError, RowOptions, Sheet, Shown, Sort, csv, json, source_data, source_text, text,
 };
-use falloff_postprocess::{Database, Metric, open, open_lazily};
+use falloff_postprocess::{Database, Metric, open, open_lazily, sections};
 use falloff_workflow::exit;
 use falloff_workflow::plan::Plan;
 
@@ -27,6 +27,9 @@ pub fn view(args: &ViewArgs, output: &Output) -> Result<i32, Failure> {
     }
     // Sums over all locations need no single values.
     let open = if args.needs_values() { open } else { open_lazily };
+    if args.sections {
+        return show_sections(args, &open(&args.dir, &args.debug.options())?, output);
+    }
     let database = args.loops.of(args.threads.of(open(&args.dir, &args.debug.options())?));
     let query = args.query();
     let excerpt = Excerpt::new(&database, &query).map_err(|error| refused(&args.dir, &error))?;
@@ -63,6 +66,30 @@ fn show_view(args: &ViewArgs, excerpt: &Excerpt, output: &Output) -> Result<(), 
             output.data(&format!("{}\n{table}", text::header(excerpt)))
         }
     }
+}
+
+fn show_sections(args: &ViewArgs, database: &Database, output: &Output) -> Result<i32, Failure> {
+    let sections = database.sections();
+    match args.format {
+        ViewFormat::Json => {
+            let run_id = &database.provenance().run_id;
+            output.stream(|out| {
+                sections::write_json(&mut *out, sections, run_id, database.warnings())?;
+                out.write_all(b"\n")
+            })?;
+        }
+        ViewFormat::Csv => {
+            return Err(Failure::usage(
+                "failed to write the sections as CSV",
+                "use `--format json`, or the tables `sections` and `section_dwells` of the database",
+            ));
+        }
+        ViewFormat::Text if sections.is_empty() => output.data(
+            "The program has marked no sections: see docs/sections.md for how a program marks them.\n",
+        )?,
+        ViewFormat::Text => output.data(&sections::text_table(sections))?,
+    }
+    Ok(exit::OK)
 }
 
 fn show_source(args: &ViewArgs, excerpt: &Excerpt, name: &str, output: &Output) -> Result<(), Failure> {

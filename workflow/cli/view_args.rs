@@ -21,6 +21,7 @@ use crate::values;
   falloff view profile --view flat --stats                minimum, mean and maximum over the ranks
   falloff view profile --metric cycles --derive 'ipc=instructions/cycles'
   falloff view profile --source solver.c                  lines of a source file with their cost
+  falloff view profile --sections                         sections that the program has marked
   falloff view scaling/runs/n0004-r1 --format csv > view.csv")]
 pub struct ViewArgs {
     /// Directory of a run or a database
@@ -49,6 +50,10 @@ pub struct ViewArgs {
     /// Minimum, mean, maximum and imbalance over ranks, or over what --by names; over threads in a program without ranks
     #[arg(long)]
     pub stats: bool,
+    /// The sections that the program has marked, with their times and balance, instead of a view (docs/sections.md)
+    #[arg(long, conflicts_with_all = ["view", "metric", "sort", "depth", "threshold", "hot_path", "location", "root", "focus",
+        "ignore", "module", "by", "stats", "derive", "source"])]
+    pub sections: bool,
     /// The lines of this source file with their cost, instead of a view; the end of its path is enough
     #[arg(long, value_name = "FILE", conflicts_with_all = ["view", "sort", "depth", "hot_path", "by", "stats", "derive"])]
     pub source: Option<String>,

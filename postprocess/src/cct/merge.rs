@@ -9,8 +9,11 @@ use rustc_hash::FxHashMap;
 use super::build::TreeBuilder;
 use super::scope::{Scope, ScopeKind};
 use super::tree::{ROOT, Tree};
-use crate::database::{Location, Metric, Places, Sorted, Sorter, Value, mark_exec, summed};
-use crate::load::{Code, Process};
+use crate::database::{
+    Location, Metric, Places, Sorted, Sorter, Value, mark_exec, summed, with_time_in_sections,
+};
+use crate::load::{Code, Cost, Process};
+use crate::sections::{self, Collector, SectionValue, Sections};
 use crate::symbols::{ModuleSymbols, Resolved};
 
 /// Pseudo frame above the paths of threads that the process did not begin with.
@@ -30,6 +33,7 @@ pub(crate) struct Merger<'a> {
     locations: Vec<Location>,
     metrics: Vec<Metric>,
     values: Sorter,
+    sections: Collector,
 }
 
 /// What an address adds to a call path.
@@ -58,6 +62,8 @@ pub(crate) struct Merged {
     pub tree: Tree,
     pub locations: Vec<Location>,
     pub values: Sorted,
+    pub sections: Sections,
+    pub section_values: Vec<SectionValue>,
 }
 
 impl<'a> Merger<'a> {
@@ -73,6 +79,7 @@ impl<'a> Merger<'a> {
             locations: Vec::new(),
             metrics: Vec::new(),
             values: sorter,
+            sections: Collector::default(),
         }
     }
 
@@ -94,14 +101,23 @@ impl<'a> Merger<'a> {
             let place = self.place(node.code, above, modules);
             places.push(place);
         }
-        let values = process.costs.iter().map(|cost| Value {
+        let value = |cost: &Cost| Value {
             context: places[cost.node as usize].cost,
             location: first_location + cost.location,
             metric: metrics[cost.metric as usize],
             // No clock and no counter gets that far.
             exclusive: i64::try_from(cost.value).unwrap_or(i64::MAX),
-        });
-        summed(values.collect()).into_iter().try_for_each(|value| self.values.push(value))
+        };
+        self.sections.add(process, first_location);
+        for cost in process.costs.iter().filter(|c| !process.locations[c.location as usize].helper) {
+            if let Some(section) = cost.section {
+                let Value { context, metric, exclusive, .. } = value(cost);
+                self.sections.value(section, context, metric, exclusive);
+            }
+        }
+        summed(process.costs.iter().map(value).collect())
+            .into_iter()
+            .try_for_each(|value| self.values.push(value))
     }
 
     fn metric(&mut self, metric: &Metric) -> u32 {
@@ -199,8 +215,13 @@ impl<'a> Merger<'a> {
         let (tree, contexts) = self.builder.finish();
         let (locations, location_places) = in_order(self.locations);
         let (metrics, metric_places) = in_order(self.metrics);
+        let of_sections =
+            sections::Places { contexts: &contexts, locations: &location_places, metrics: &metric_places };
+        let (sections, section_values) = self.sections.finish(&of_sections);
+        let section_values = with_time_in_sections(metrics.clone(), section_values);
         let places = Places { contexts, locations: location_places, metric_places, metrics };
-        Ok(Merged { tree, locations, values: self.values.finish(places)? })
+        let values = self.values.finish(places)?;
+        Ok(Merged { tree, locations, values, sections, section_values })
     }
 }
 

@@ -6,12 +6,15 @@ use std::path::{Path, PathBuf};
 use super::column::Kind;
 use super::manifest::{MANIFEST_FILE, Manifest, SCHEMA, VERSION};
 use super::model::{Database, Head};
+use super::section_values::SectionValues;
 use super::summary::{Summariser, Summary};
 use super::table::{Reader, Table};
 use super::totals::Totals;
+use super::v2::sections::{self, SECTION_TABLES};
 use super::values::{Stored, Values};
 use super::{counted, v1, v2};
 use crate::error::Error;
+use crate::sections::Sections;
 
 impl Database {
     /// Whether a directory holds a database, of whatever version.
@@ -44,6 +47,7 @@ impl Database {
         let first = manifest.version == 1;
         let metrics = files.read(v2::METRICS, if first { v1::metrics } else { v2::metrics })?;
         let modules = files.read(v2::MODULES, v2::modules)?;
+        let sections = files.sections(locations.len())?;
         let head = Head {
             tree,
             metrics,
@@ -51,6 +55,7 @@ impl Database {
             modules,
             warnings: manifest.warnings.clone(),
             provenance: manifest.provenance(),
+            sections,
         };
         if first {
             let bounds = Stored::of(dir, &head).bounds;
@@ -60,7 +65,13 @@ impl Database {
         files.check(v2::VALUES, &table_path(dir, v2::VALUES), v2::columns(v2::VALUES)).map(drop)?;
         let totals = files.totals(&head)?;
         let values = Values::stored(Stored::of(dir, &head));
-        Ok(Database::new(head, totals, values).with_health(manifest.health))
+        let section_values = SectionValues::stored(dir, &head);
+        if !head.sections.is_empty() {
+            let name = sections::SECTION_VALUES;
+            files.check(name, &table_path(dir, name), v2::columns(name)).map(drop)?;
+        }
+        let database = Database::new(head, totals, values).with_section_values(section_values);
+        Ok(database.with_health(manifest.health))
     }
 
     /// Statistics of every context and metric with any cost, sorted by these. Threads that the program did not start are
@@ -145,6 +156,21 @@ impl Files<'_> {
             Err(format!("it has {} rows, the manifest says {expected}", reader.rows()))
         };
         open().map_err(|reason| Error::DatabaseDamaged { path: path.to_owned(), reason })
+    }
+
+    /// The sections, none if the database has none.
+    fn sections(&self, locations: usize) -> Result<Sections, Error> {
+        if !self.manifest.tables.contains_key(SECTION_TABLES[0]) {
+            return Ok(Sections::default());
+        }
+        let mut tables = SECTION_TABLES.map(|_| Table::default());
+        for (name, table) in SECTION_TABLES.iter().zip(&mut tables) {
+            *table = self.read(name, Ok)?;
+        }
+        sections::read(tables, locations).map_err(|(table, reason)| {
+            let path = table_path(self.dir, SECTION_TABLES[table]);
+            Error::DatabaseDamaged { path, reason }
+        })
     }
 
     fn totals(&self, head: &Head) -> Result<Totals, Error> {

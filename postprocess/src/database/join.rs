@@ -10,10 +10,11 @@ use super::model::{Database, Head};
 use super::rational::{common_divisor, reduce};
 use super::save::{Unfinished, check_place};
 use super::sorter::{Places, Sorter};
-use super::time::{with_time, without_time};
+use super::time::{with_time, with_time_in_sections, without_time};
 use crate::cct::union;
 use crate::error::Error;
 use crate::load::Warnings;
+use crate::sections::{self, Collector, SectionValue, Sections};
 
 impl Database {
     /// Joins databases: the union of their trees, all their locations, and every value as it was. The order of
@@ -25,7 +26,7 @@ impl Database {
     /// their common divisor, [`Error::MixedGrafts`] if some have OpenMP worker stacks grafted and others have not,
     /// [`Error::DatabaseDamaged`] if values cannot be read.
     pub fn join(databases: &[&Database]) -> Result<Database, Error> {
-        let Join { mut head, parts } = Join::of(databases)?;
+        let Join { mut head, section_values, parts } = Join::of(databases)?;
         let mut values = Vec::new();
         for (database, part) in databases.iter().zip(&parts) {
             let own = database.values.get()?;
@@ -38,7 +39,7 @@ impl Database {
         let (mut metrics, mut values) = with_time(head.metrics, values);
         reduce(&mut metrics, &mut values);
         head.metrics = metrics;
-        Ok(Database::in_memory(head, values))
+        Ok(Database::in_memory(head, values).with_section_rows(section_values))
     }
 
     /// As [`Database::join`], and writes the database to a directory, where only one of the same run is replaced, without holding all values in memory if the
@@ -52,7 +53,7 @@ impl Database {
             check_place(dir, &joined.provenance().run_id)?;
             return joined.write(dir).map(|()| joined);
         }
-        let Join { mut head, parts } = Join::of(databases)?;
+        let Join { mut head, section_values, parts } = Join::of(databases)?;
         check_place(dir, &head.provenance.run_id)?;
         let unfinished = Unfinished::begin(dir)?;
         let failed = |e: std::io::Error| Error::DatabaseWrite { path: dir.to_owned(), reason: e.to_string() };
@@ -68,13 +69,14 @@ impl Database {
             .finish(Places::same(head.tree.len(), head.locations.len(), head.metrics.clone()))
             .map_err(failed)?;
         head.metrics = sorted.metrics();
-        unfinished.finish(head, None, &mut || sorted.next().map_err(failed))
+        unfinished.finish(head, &section_values, None, &mut || sorted.next().map_err(failed))
     }
 }
 
 /// What the whole has beside its values, and where the values of each part go. `time` is not among the metrics.
 struct Join {
     head: Head,
+    section_values: Vec<SectionValue>,
     parts: Vec<Part>,
 }
 
@@ -137,8 +139,36 @@ impl Join {
             parts.push(Part { contexts, locations, metrics });
         }
         let modules = sorted(databases.iter().flat_map(|d| d.modules().to_vec()));
-        Ok(Join { head: Head { tree, metrics, locations, modules, warnings, provenance }, parts })
+        let (sections, section_values) = united_sections(databases, &parts, &metrics, again == 0)?;
+        let head = Head { tree, metrics, locations, modules, warnings, provenance, sections };
+        Ok(Join { head, section_values, parts })
     }
+}
+
+/// The sections of all. What is summed over processes can be told only if each is in one database (`disjoint`); the
+/// instances of several runs are not the same.
+fn united_sections(
+    databases: &[&Database],
+    parts: &[Part],
+    metrics: &[Metric],
+    disjoint: bool,
+) -> Result<(Sections, Vec<SectionValue>), Error> {
+    let mut collector = Collector::default();
+    let one_run = is_one_run(databases);
+    for (database, part) in databases.iter().zip(parts) {
+        let values = if disjoint { database.section_values()? } else { Vec::new() };
+        let mut placed = Vec::with_capacity(values.len());
+        for value in values {
+            let Some((metric, factor)) = part.metrics[value.metric as usize] else { continue };
+            let exclusive = value.exclusive.checked_mul(factor);
+            let exclusive = exclusive.ok_or_else(|| too_large(&metrics[metric as usize]))?;
+            let context = part.contexts[value.context as usize];
+            placed.push(SectionValue { context, metric, exclusive, ..value });
+        }
+        collector.add_united(database.sections(), placed.into_iter(), disjoint && one_run, &part.locations);
+    }
+    let (sections, values) = collector.finish(&sections::Places::SAME);
+    Ok((sections, with_time_in_sections(metrics.to_vec(), values)))
 }
 
 fn sorted<T: Ord>(items: impl Iterator<Item = T>) -> Vec<T> {

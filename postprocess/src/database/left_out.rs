@@ -29,6 +29,7 @@ impl Database {
         let sums = self.totals.of_helpers();
         self.totals = self.totals.of_program(tree.len(), &places);
         self.head.tree = tree;
+        self.section_values = self.section_values.moved(&places);
         self.left_out = Some(LeftOut { sums, places });
         self.with_health(health)
     }

@@ -9,12 +9,14 @@ use super::location::Location;
 use super::manifest::Provenance;
 use super::metric::{Metric, Value};
 use super::module::ModuleInfo;
+use super::section_values::SectionValues;
 use super::time::{CPU, TIME};
 use super::totals::Totals;
 use super::values::Values;
 use crate::cct::Tree;
 use crate::error::Error;
 use crate::load::Warnings;
+use crate::sections::{SectionValue, Sections};
 
 /// Metric that counts samples.
 pub(crate) const SAMPLES: &str = "samples";
@@ -27,6 +29,7 @@ pub struct Database {
     warnings: Vec<String>,
     pub(super) totals: Totals,
     pub(super) values: Values,
+    pub(super) section_values: SectionValues,
     pub(super) left_out: Option<LeftOut>,
     /// State of the measurement as it was known when the database was made; locations and values tell it otherwise.
     known_health: Option<Health>,
@@ -41,6 +44,7 @@ pub(crate) struct Head {
     pub modules: Vec<ModuleInfo>,
     pub warnings: Warnings,
     pub provenance: Provenance,
+    pub sections: Sections,
 }
 
 /// What a database in memory consists of. Values are sorted by context, location and metric, each place once.
@@ -59,7 +63,11 @@ impl Database {
     pub(crate) fn from_parts(parts: Parts) -> Database {
         let Parts { tree, metrics, locations, values, modules, warnings, provenance } = parts;
         let warnings = Warnings::of_lines(warnings);
-        Database::in_memory(Head { tree, metrics, locations, modules, warnings, provenance }, values)
+        let sections = Sections::default();
+        Database::in_memory(
+            Head { tree, metrics, locations, modules, warnings, provenance, sections },
+            values,
+        )
     }
 
     /// A database with all its values.
@@ -71,7 +79,19 @@ impl Database {
     pub(super) fn new(head: Head, totals: Totals, values: Values) -> Database {
         let mut warnings = head.warnings.lines();
         warnings.extend(head.provenance.missing_parts());
-        Database { warnings, head, totals, values, left_out: None, known_health: None }
+        let section_values = SectionValues::default();
+        Database { warnings, head, totals, values, section_values, left_out: None, known_health: None }
+    }
+
+    /// With these values of its sections.
+    pub(super) fn with_section_values(mut self, section_values: SectionValues) -> Database {
+        self.section_values = section_values;
+        self
+    }
+
+    /// With these values of its sections, in memory.
+    pub(crate) fn with_section_rows(self, rows: Vec<SectionValue>) -> Database {
+        self.with_section_values(SectionValues::in_memory(rows))
     }
 
     /// With the state of the measurements that it was made of, whatever its own locations and values tell.
@@ -209,5 +229,6 @@ impl PartialEq for Database {
             && self.left_out == other.left_out
             && self.health() == other.health()
             && self.values == other.values
+            && self.section_values().ok() == other.section_values().ok()
     }
 }

@@ -10,12 +10,14 @@ use super::health::Health;
 use super::manifest::{MANIFEST_FILE, manifest_of};
 use super::metric::Value;
 use super::model::{Database, Head};
+use super::section_values::SectionValues;
 use super::summary::{Summariser, Summary};
 use super::table::Writer;
 use super::totals::Totals;
-use super::v2::{self, write};
+use super::v2::{self, sections, write};
 use super::values::{Stored, Values};
 use crate::error::Error;
+use crate::sections::SectionValue;
 
 /// Rows of a row group of values and summaries: what is in memory of a table that is written.
 const ROW_GROUP: usize = 1 << 17;
@@ -46,7 +48,7 @@ impl Unfinished {
         &self.dir
     }
 
-    /// Writes everything and puts it in its place. `health` is the state of the measurement if locations and values do not
+    /// Writes everything and puts it in its place. `section_values` are those of the head's sections; `health` is the state of the measurement if locations and values do not
     /// tell it; `next` gives the values in order, all of one or more contexts at a time, until there are none.
     ///
     /// # Errors
@@ -54,6 +56,7 @@ impl Unfinished {
     pub fn finish(
         self,
         head: Head,
+        section_values: &[SectionValue],
         health: Option<Health>,
         next: &mut dyn FnMut() -> Result<Option<Vec<Value>>, Error>,
     ) -> Result<Database, Error> {
@@ -65,7 +68,12 @@ impl Unfinished {
             (v2::METRICS, write::metrics(&head.metrics)),
             (v2::MODULES, write::modules(&head.modules)),
         ];
-        for (name, table) in heads {
+        let mut marked = Vec::new();
+        if !head.sections.is_empty() {
+            marked.extend(sections::tables(&head.sections));
+            marked.push((sections::SECTION_VALUES, sections::values(section_values)));
+        }
+        for (name, table) in heads.into_iter().chain(marked) {
             table.write(&table_path(&self.dir, name)).map_err(|e| failed(e.to_string()))?;
             rows.insert(name.to_owned(), table.rows() as u64);
         }
@@ -82,7 +90,9 @@ impl Unfinished {
         let totals = Totals::of_summaries(&head, &summaries);
         drop(summaries);
         let stored = Stored::of(&self.place, &head);
-        let database = Database::new(head, totals, Values::stored(stored));
+        let section_values = SectionValues::stored(&self.place, &head);
+        let database =
+            Database::new(head, totals, Values::stored(stored)).with_section_values(section_values);
         let health = health.unwrap_or_else(|| database.health());
         let database = database.with_health(health);
         self.write_manifest(&database, rows)
@@ -127,8 +137,9 @@ impl Database {
     /// [`Error::DatabaseWrite`]; [`Error::DatabaseDamaged`] if the values cannot be read.
     pub fn write(&self, dir: &Path) -> Result<(), Error> {
         let mut values = Some(self.values.get()?.to_vec());
+        let section_values = self.section_values()?;
         Unfinished::begin(dir)?
-            .finish(self.head.clone(), Some(self.health()), &mut || Ok(values.take()))
+            .finish(self.head.clone(), &section_values, Some(self.health()), &mut || Ok(values.take()))
             .map(drop)
     }
 }

@@ -2,6 +2,8 @@
 
 use super::metric::{Metric, Unit, Value};
 use super::rational::common_divisor;
+use super::sorter::summed;
+use crate::sections::SectionValue;
 
 /// Name of the sum.
 pub(crate) const TIME: &str = "time";
@@ -46,6 +48,26 @@ pub(crate) fn with_time(metrics: Vec<Metric>, values: Vec<Value>) -> (Vec<Metric
         all[first..].sort_unstable();
     }
     (with, all)
+}
+
+/// Values of sections with `time`, as [`with_time`] makes it; the metrics are those that the values have.
+pub(crate) fn with_time_in_sections(metrics: Vec<Metric>, values: Vec<SectionValue>) -> Vec<SectionValue> {
+    let as_value = |v: SectionValue| Value {
+        context: v.context,
+        location: v.section,
+        metric: v.metric,
+        exclusive: v.exclusive,
+    };
+    let values = summed(values.into_iter().map(as_value).collect());
+    let of_section = |v: Value| SectionValue {
+        section: v.location,
+        context: v.context,
+        metric: v.metric,
+        exclusive: v.exclusive,
+    };
+    let mut values: Vec<SectionValue> = with_time(metrics, values).1.into_iter().map(of_section).collect();
+    values.sort_unstable();
+    values
 }
 
 /// The metrics without `time` where [`with_time`] makes it anew.

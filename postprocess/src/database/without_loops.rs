@@ -23,6 +23,7 @@ impl Database {
             None => reduce(&mut self.head.metrics, &mut values),
         }
         self.head.tree = tree;
+        self.section_values = self.section_values.moved(&places);
         self.totals = Totals::of_values(&self.head, &values);
         self.values = self.values.replaced(values);
         self

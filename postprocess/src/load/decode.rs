@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 use super::about::About;
 use super::order::{Caller, Link, callers_first};
 use super::process::{Code, Cost, ModuleKey, Node, Origin, Process};
+use super::sections::{Gathered, Numbers};
 use super::source::{Source, text_of};
 use crate::database::{Clocks, CpuClock, Drops, ITEM_END, Location, Metric, Partials, Unit, WaitClock};
 use crate::helpers::starts_helpers;
@@ -48,6 +49,8 @@ struct Decoder<'a> {
     modules: FxHashMap<u16, u32>,
     /// By ordinal of the thread: index in `process.locations`.
     threads: FxHashMap<u32, u32>,
+    /// By number of the section: index in `process.sections`.
+    sections: Numbers,
 }
 
 impl<'a> Decoder<'a> {
@@ -59,6 +62,7 @@ impl<'a> Decoder<'a> {
             metrics: Vec::new(),
             modules: FxHashMap::default(),
             threads: FxHashMap::default(),
+            sections: Numbers::default(),
         }
     }
 
@@ -69,12 +73,17 @@ impl<'a> Decoder<'a> {
     fn run(mut self, measurement: &Measurement) -> Process {
         self.check_header(measurement.missing_bytes());
         let (mut modules, mut threads, mut metrics) = (Vec::new(), Vec::new(), Vec::new());
+        let mut sections = Gathered::default();
         for record in measurement.records() {
             match record {
                 Ok(Record::Meta(key, value)) => self.about.note(key, value),
                 Ok(Record::Metric(metric, name)) => metrics.push((metric, text_of(name))),
                 Ok(Record::Module(module, path)) => modules.push((module, text_of(path))),
                 Ok(Record::Thread(thread)) => threads.push(thread),
+                Ok(Record::Section(section, label)) => sections.section(section, label),
+                Ok(Record::Communicator(communicator)) => sections.communicator(communicator),
+                Ok(Record::Dwell(dwell)) => sections.dwell(dwell),
+                Ok(Record::Checkpoint(checkpoint)) => sections.checkpoint(checkpoint),
                 Err(error) => self.warn(format!("{error}; what it held is missing")),
             }
         }
@@ -89,6 +98,9 @@ impl<'a> Decoder<'a> {
         for thread in &threads {
             self.add_thread(thread);
         }
+        let (sections, numbers) = sections.finish(measurement, &mut |sentence| self.warn(sentence));
+        self.process.sections = sections;
+        self.sections = numbers;
         self.nodes(measurement);
         if self.process.locations.is_empty() {
             self.location_of(0);
@@ -244,7 +256,8 @@ impl<'a> Decoder<'a> {
             if let Some(metric) = *metric
                 && value > 0
             {
-                self.process.costs.push(Cost { node, location, metric, value });
+                let section = self.sections.get(&values.key.section.into()).copied();
+                self.process.costs.push(Cost { node, location, metric, section, value });
             }
         }
     }

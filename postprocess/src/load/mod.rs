@@ -6,6 +6,7 @@ mod find;
 mod order;
 mod process;
 mod sealed;
+mod sections;
 mod source;
 mod warnings;
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use falloff_format::Pseudo;
 
+use super::sections::ProcessSections;
 use super::warnings::Warnings;
 use crate::database::{Location, Metric};
 
@@ -79,6 +80,8 @@ pub(crate) struct Cost {
     pub location: u32,
     /// Index in `Process::metrics`.
     pub metric: u32,
+    /// Index in the sections of `Process::sections`, if it was sampled in one.
+    pub section: Option<u32>,
     pub value: u64,
 }
 
@@ -91,5 +94,6 @@ pub(crate) struct Process {
     pub nodes: Vec<Node>,
     /// Exclusive values that are not zero.
     pub costs: Vec<Cost>,
+    pub sections: ProcessSections,
     pub warnings: Warnings,
 }

@@ -188,6 +188,7 @@ fn processes_may_measure_different_metrics() {
 #[test]
 fn a_path_of_a_hundred_thousand_frames_is_no_problem() {
     let nodes = (0..100_000).map(|i| SyntheticNode {
+        section: 0,
         parent: (i > 0).then(|| i - 1),
         frame: code(1, i as u64 % 7),
         values: vec![1, 1],

@@ -35,7 +35,7 @@ fn process(paths: &[(&str, u32, &[u64])]) -> Process {
         }
         for (metric, value) in (0u32..).zip(*values) {
             let node = process.nodes.len() as u32 - 1;
-            process.costs.push(Cost { node, location: *location, metric, value: *value });
+            process.costs.push(Cost { node, location: *location, metric, section: None, value: *value });
         }
     }
     process

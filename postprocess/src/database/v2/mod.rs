@@ -2,6 +2,7 @@
 
 mod read;
 mod schema;
+pub(super) mod sections;
 pub(super) mod write;
 
 pub(super) use read::{checked, contexts, locations, metrics, modules, summaries, sums, unit, values};

@@ -150,6 +150,6 @@ pub(in crate::database) fn columns(table: &str) -> &'static [(&'static str, Kind
             (EXCLUSIVE.square_sum_low, Kind::U64),
             ("helper_sum", Kind::I64),
         ],
-        _ => &[],
+        other => super::sections::columns(other),
     }
 }

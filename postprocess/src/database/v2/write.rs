@@ -13,19 +13,19 @@ fn ids(rows: usize) -> Column {
     Column::U32((0..rows as u32).collect())
 }
 
-fn texts<T>(rows: &[T], text: impl Fn(&T) -> Arc<str>) -> Column {
+pub(super) fn texts<T>(rows: &[T], text: impl Fn(&T) -> Arc<str>) -> Column {
     Column::Text(rows.iter().map(text).collect())
 }
 
-fn u32s<T>(rows: &[T], number: impl Fn(&T) -> u32) -> Column {
+pub(super) fn u32s<T>(rows: &[T], number: impl Fn(&T) -> u32) -> Column {
     Column::U32(rows.iter().map(number).collect())
 }
 
-fn u64s<T>(rows: &[T], number: impl Fn(&T) -> u64) -> Column {
+pub(super) fn u64s<T>(rows: &[T], number: impl Fn(&T) -> u64) -> Column {
     Column::U64(rows.iter().map(number).collect())
 }
 
-fn i64s<T>(rows: &[T], number: impl Fn(&T) -> i64) -> Column {
+pub(super) fn i64s<T>(rows: &[T], number: impl Fn(&T) -> i64) -> Column {
     Column::I64(rows.iter().map(number).collect())
 }
 

@@ -38,15 +38,8 @@ struct Communicator {
     members: AtomicU64,
 }
 
-const UNKNOWN: Known = Known { handle: AtomicU64::new(0), id: AtomicU16::new(0) };
-static KNOWN: [Known; SLOTS] = [UNKNOWN; SLOTS];
-const NOBODY: Communicator = Communicator {
-    record: AtomicU64::new(0),
-    size: AtomicU32::new(0),
-    rank: AtomicU32::new(0),
-    members: AtomicU64::new(0),
-};
-static ALL: [Communicator; ROOM] = [NOBODY; ROOM];
+static KNOWN: [Known; SLOTS] = [const { Known { handle: AtomicU64::new(0), id: AtomicU16::new(0) } }; SLOTS];
+static ALL: [Communicator; ROOM] = [const { Communicator::nobody() }; ROOM];
 static COUNTS: Lock<Counts> = Lock::new(Counts { handles: 0, communicators: 1 });
 
 struct Counts {
@@ -128,6 +121,15 @@ pub fn forget(handle: u64) {
 }
 
 impl Communicator {
+    const fn nobody() -> Communicator {
+        Communicator {
+            record: AtomicU64::new(0),
+            size: AtomicU32::new(0),
+            rank: AtomicU32::new(0),
+            members: AtomicU64::new(0),
+        }
+    }
+
     fn group(&self) -> Group {
         Group {
             size: self.size.load(Ordering::Relaxed),

@@ -41,13 +41,15 @@ struct Section {
 // SAFETY: a key is written once, under the lock, before its number is published, and only read after.
 unsafe impl Sync for Section {}
 
-const NONE: Section = Section {
-    key: UnsafeCell::new(Key { parent: 0, communicator: 0, hash: 0, length: 0, label: [0; LABEL_LEN] }),
-    recorded: AtomicBool::new(false),
-    begun: AtomicU32::new(0),
-};
+impl Section {
+    const fn none() -> Section {
+        let key = Key { parent: 0, communicator: 0, hash: 0, length: 0, label: [0; LABEL_LEN] };
+        Section { key: UnsafeCell::new(key), recorded: AtomicBool::new(false), begun: AtomicU32::new(0) }
+    }
+}
+
 /// By number; 0 is none.
-static SECTIONS: [Section; SECTIONS_MAX + 1] = [NONE; SECTIONS_MAX + 1];
+static SECTIONS: [Section; SECTIONS_MAX + 1] = [const { Section::none() }; SECTIONS_MAX + 1];
 /// Open addressing; a slot is a number, 0 is empty.
 static INDEX: [AtomicU16; SLOTS] = [const { AtomicU16::new(0) }; SLOTS];
 /// The last number given.
