@@ -17,6 +17,7 @@ mod run;
 mod score;
 mod score_tables;
 mod sealed;
+mod sections;
 mod shares;
 mod stress;
 mod sweep;

@@ -14,6 +14,8 @@ const NAMED: usize = 8;
 pub struct Disagreement {
     /// Whose members.
     pub communicator: Communicator,
+    /// Whether that is the one of all ranks.
+    pub all_ranks: bool,
     /// Ranks in it that entered no section, or are not in the database.
     pub absent: Vec<u32>,
     /// Ranks in it whose calls were others, or in another order, than those of [`Disagreement::usual`].
@@ -27,10 +29,9 @@ pub struct Disagreement {
 impl Disagreement {
     /// What is wrong, for people.
     pub fn sentence(&self) -> String {
-        let name = match self.communicator {
-            all if all.is_world() => format!("all {} ranks", all.size),
-            some => format!("a communicator of {}", some.size),
-        };
+        let size = self.communicator.size;
+        let name =
+            if self.all_ranks { format!("all {size} ranks") } else { format!("a communicator of {size}") };
         let mut parts = Vec::new();
         if !self.absent.is_empty() {
             parts.push(format!("{} entered none or are not measured", ranks(&self.absent)));
@@ -66,6 +67,7 @@ impl Sections {
             let unlike: Vec<u32> = others.iter().map(|m| m.rank).collect();
             (!absent.is_empty() || !unlike.is_empty()).then_some(Disagreement {
                 communicator,
+                all_ranks: self.is_world(index as u32),
                 absent,
                 unlike,
                 usual: usual.rank,

@@ -242,7 +242,7 @@ impl Collector {
 /// Communicators by size and members, and the place of each.
 fn largest_first(all: Vec<Communicator>) -> (Vec<Communicator>, Vec<u32>) {
     let mut order: Vec<usize> = (0..all.len()).collect();
-    order.sort_by_key(|i| (std::cmp::Reverse(all[*i].size), !all[*i].is_world(), all[*i].members));
+    order.sort_by_key(|i| (std::cmp::Reverse(all[*i].size), !all[*i].is_in_order(), all[*i].members));
     let mut places = vec![0; all.len()];
     order.iter().zip(0..).for_each(|(from, place)| places[*from] = place);
     (order.into_iter().map(|i| all[i]).collect(), places)

@@ -67,7 +67,7 @@ pub fn write(
     let rows = sections.times().into_iter().zip(&sections.sections).map(|(times, section)| {
         let group = |index: u32| {
             let of = sections.communicators.get(index as usize)?;
-            Some(Group { id: index, size: of.size, all_ranks: of.is_world() })
+            Some(Group { id: index, size: of.size, all_ranks: sections.is_world(index) })
         };
         let together = times.together.map(|t| Together {
             timed_instances: t.instances,

@@ -28,7 +28,7 @@ pub struct Communicator {
 
 impl Communicator {
     /// Whether these are the first ranks of the job in their order, as in `MPI_COMM_WORLD`.
-    pub fn is_world(&self) -> bool {
+    pub fn is_in_order(&self) -> bool {
         self.members == (0..self.size).fold(u64::from(self.size), members_hash)
     }
 }
@@ -116,6 +116,14 @@ pub struct Sections {
 }
 
 impl Sections {
+    /// Whether a communicator is that of all ranks: of those that are there, the one in their order that nobody is larger than.
+    /// `MPI_MAIN` is on it, so it is there wherever MPI is.
+    pub fn is_world(&self, communicator: u32) -> bool {
+        let largest = self.communicators.iter().map(|c| c.size).max();
+        let of = self.communicators.get(communicator as usize);
+        of.is_some_and(|c| Some(c.size) == largest && c.is_in_order())
+    }
+
     /// Whether nothing was marked.
     pub fn is_empty(&self) -> bool {
         self.sections.is_empty()
@@ -165,8 +173,10 @@ mod tests {
             size: ranks.len() as u32,
             members: ranks.iter().fold(ranks.len() as u64, |hash, rank| members_hash(hash, *rank)),
         };
-        assert!(of(&[0, 1, 2]).is_world() && of(&[0]).is_world());
-        assert!(!of(&[0, 2]).is_world() && !of(&[1, 0]).is_world() && !of(&[1]).is_world());
+        assert!(of(&[0, 1, 2]).is_in_order() && of(&[0]).is_in_order());
+        assert!(!of(&[0, 2]).is_in_order() && !of(&[1, 0]).is_in_order() && !of(&[1]).is_in_order());
+        let all = Sections { communicators: vec![of(&[0, 1, 2]), of(&[0, 1])], ..Sections::default() };
+        assert!(all.is_world(0) && !all.is_world(1) && !all.is_world(2));
     }
 
     #[test]

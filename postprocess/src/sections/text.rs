@@ -60,8 +60,11 @@ fn name(sections: &Sections, section: u32) -> String {
     let Some(Section { label, communicator, .. }) = sections.sections.get(section as usize) else {
         return indent;
     };
-    let of = communicator.and_then(|c| sections.communicators.get(c as usize)).filter(|c| !c.is_world());
-    let label = if label.is_empty() { "(no label)" } else { label };
+    let some = communicator.filter(|c| !sections.is_world(*c));
+    let of = some.and_then(|c| sections.communicators.get(c as usize));
+    // A program may put anything into a label, and a terminal would do what it says.
+    let label = label.replace(char::is_control, "?");
+    let label = if label.is_empty() { "(no label)" } else { &label };
     match of {
         Some(c) => format!("{indent}{label} (of {})", c.size),
         None => format!("{indent}{label}"),
