@@ -127,7 +127,7 @@ fn check(measurement: &Measurement<'_>, common: &Common) {
             Record::Meta(key, value) => {
                 meta.push((String::from_utf8_lossy(key).into(), String::from_utf8_lossy(value).into()));
             }
-            Record::Metric(..) | Record::Module(..) => {}
+            _ => {}
         }
     }
     let values =
