@@ -49,24 +49,38 @@ fn every_exit_code_has_its_reason() {
     let (last, _) = journal.trim_end().rsplit_once('\n').unwrap();
     fs::write(shop.path("new/journal.jsonl"), format!("{last}\n")).unwrap();
     let incomplete = check(&shop, "base new", 3);
-    assert!(incomplete.stdout.is_empty() && incomplete.stderr.contains("1 runs of `new` were not made"), "{incomplete}");
+    assert!(
+        incomplete.stdout.is_empty() && incomplete.stderr.contains("1 runs of `new` were not made"),
+        "{incomplete}"
+    );
 }
 
 #[test]
 fn every_format_says_the_same() {
     let shop = sweeps();
     let json: Value = check(&shop, "base new --format json", 1).json();
-    assert_eq!((&json["schema"], &json["version"], &json["decision"]), (&"falloff.check".into(), &1.into(), &"regression".into()));
+    assert_eq!(
+        (&json["schema"], &json["version"], &json["decision"]),
+        (&"falloff.check".into(), &1.into(), &"regression".into())
+    );
     let tests = json["tests"].as_array().unwrap();
     let count = |key: &str| tests.iter().filter(|test| test[key] == true).count();
-    let planted = tests.iter().find(|test| test["path"].as_array().is_some_and(|path| path.last() == Some(&"assemble".into())));
+    let planted = tests
+        .iter()
+        .find(|test| test["path"].as_array().is_some_and(|path| path.last() == Some(&"assemble".into())));
     let change = planted.unwrap()["change_percent"].as_f64().unwrap();
     assert!((60.0..100.0).contains(&change), "80 % were planted and {change} % found");
     let junit = check(&shop, "base new --format junit", 1).stdout;
-    let counted = format!("tests=\"{}\" failures=\"{}\" skipped=\"{}\"", tests.len(), count("regression"), count("open"));
+    let counted = format!(
+        "tests=\"{}\" failures=\"{}\" skipped=\"{}\"",
+        tests.len(),
+        count("regression"),
+        count("open")
+    );
     assert!(junit.contains(&counted), "{junit}");
     fs::write(shop.path("check.xml"), &junit).unwrap();
-    let well_formed = "import xml.dom.minidom as x; print(len(x.parse('check.xml').getElementsByTagName('testcase')))";
+    let well_formed =
+        "import xml.dom.minidom as x; print(len(x.parse('check.xml').getElementsByTagName('testcase')))";
     let cases = outcome(&mut bash(shop.dir(), &format!("python3 -c \"{well_formed}\""))).expect_code(0);
     assert_eq!(cases.stdout.trim(), tests.len().to_string());
     let markdown = check(&shop, "base new --format markdown", 1).stdout;

@@ -138,7 +138,8 @@ fn what_cannot_be_merged_is_told() {
 #[test]
 fn merging_needs_memory_for_the_tree_and_time_for_the_input() {
     let shape = Shape { locations: 0, contexts: 20_000, density: 0.02 };
-    let [few, some, many] = [10, 200, 800].map(|locations| cost(&generated(Shape { locations, ..shape }), "merge run -o database"));
+    let [few, some, many] = [10, 200, 800]
+        .map(|locations| cost(&generated(Shape { locations, ..shape }), "merge run -o database"));
     assert!(many.0 < 1.25 * few.0, "{} KiB for 800 locations, {} KiB for 10", many.0, few.0);
     assert!(many.1 < 4.0 * 1.6 * some.1, "{} s for 800 locations, {} s for 200", many.1, some.1);
 }

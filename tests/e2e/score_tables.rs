@@ -36,7 +36,9 @@ fn table(shop: &Workshop, name: &str, args: &str) -> Vec<BTreeMap<String, String
 }
 
 fn number(row: &BTreeMap<String, String>, field: &str) -> f64 {
-    row.get(field).and_then(|cell| cell.parse().ok()).unwrap_or_else(|| panic!("no number `{field}` in {row:?}"))
+    row.get(field)
+        .and_then(|cell| cell.parse().ok())
+        .unwrap_or_else(|| panic!("no number `{field}` in {row:?}"))
 }
 
 #[test]
@@ -56,14 +58,16 @@ fn tables_hang_together() {
     let steps = table(&shop, "steps", "");
     assert_eq!(steps.len(), 2 * view.len());
     for row in &view {
-        let parts = steps.iter().filter(|step| step["id"] == row["id"]).map(|step| number(step, "part_incl_percent"));
+        let parts =
+            steps.iter().filter(|step| step["id"] == row["id"]).map(|step| number(step, "part_incl_percent"));
         assert!((parts.sum::<f64>() - number(row, "excess_incl_percent")).abs() < 1e-9, "{row:?}");
     }
     // What strong scaling expects of each process, said as a formula.
     assert_eq!(table(&shop, "scales", "--expect .=1/p").len(), 3);
     let own = table(&shop, "view", "--expect .=N/p --arg N=7");
     assert!((number(&own[0], "excess_incl_percent") - total).abs() < 1e-9);
-    let json = outcome(&mut bash(shop.dir(), "exec \"$FALLOFF\" score sweep --format json --steps --weak")).expect_code(0);
+    let json = outcome(&mut bash(shop.dir(), "exec \"$FALLOFF\" score sweep --format json --steps --weak"))
+        .expect_code(0);
     let steps = json.json()["contexts"][0]["steps"].as_array().map(Vec::len);
     assert_eq!(steps, Some(2));
 }
@@ -71,7 +75,8 @@ fn tables_hang_together() {
 #[test]
 fn figures_are_whole_svg_files() {
     let shop = generated(&[1, 2, 4], 300);
-    let end = outcome(&mut bash(shop.dir(), "exec \"$FALLOFF\" score sweep --plots new/figures")).expect_code(0);
+    let end =
+        outcome(&mut bash(shop.dir(), "exec \"$FALLOFF\" score sweep --plots new/figures")).expect_code(0);
     for (name, words) in [
         ("speedup.svg", ["Speed-up", "ideal"]),
         ("efficiency.svg", ["Efficiency", "efficiency, %"]),

@@ -135,7 +135,11 @@ impl Results {
             });
         }
         let plan = &self.state.plan;
-        let swept = if choice.scaling.is_none() { parsed(&self.state.dir, &plan.manner.expectations, OwnExpectation::parse)? } else { Vec::new() };
+        let swept = if choice.scaling.is_none() {
+            parsed(&self.state.dir, &plan.manner.expectations, OwnExpectation::parse)?
+        } else {
+            Vec::new()
+        };
         let arguments = parsed(&self.state.dir, &plan.manner.arguments, Argument::parse)?;
         let question = Question {
             dir: self.state.dir.clone(),
@@ -209,7 +213,11 @@ fn open_all(dir: &Path, keys: &[RunKey], options: &OpenOptions) -> BTreeMap<RunK
 }
 
 /// What texts of a sweep's plan mean.
-fn parsed<T>(dir: &Path, texts: &[String], parse: fn(&str) -> std::result::Result<T, String>) -> Result<Vec<T>> {
+fn parsed<T>(
+    dir: &Path,
+    texts: &[String],
+    parse: fn(&str) -> std::result::Result<T, String>,
+) -> Result<Vec<T>> {
     let malformed = |reason| Error::Malformed { path: dir.join(PLAN_FILE), reason };
     texts.iter().map(|text| parse(text).map_err(malformed)).collect()
 }

@@ -25,8 +25,8 @@ fn refusal(args: &[&str], dir: &Path) -> String {
 fn help_reads_well() {
     let dir = tempfile::tempdir().unwrap();
     for verb in [
-        "", "run", "sweep", "view", "score", "check", "export", "merge", "diff", "mean", "scale", "filter", "cut",
-        "collapse", "doctor", "demo",
+        "", "run", "sweep", "view", "score", "check", "export", "merge", "diff", "mean", "scale", "filter",
+        "cut", "collapse", "doctor", "demo",
     ] {
         let args: Vec<&str> = [verb, "--help"].into_iter().filter(|a| !a.is_empty()).collect();
         let output = falloff(&args, dir.path());

@@ -17,7 +17,8 @@ fn row<'a>(score: &'a Score, name: &str) -> &'a ScoredRow {
 
 /// The example of docs/score.md: total work of 120 s at 2 processes and 190 s at 8.
 fn example() -> Table {
-    let on_each = |n: u32, path: &'static str, seconds: f64| (0..n).map(move |rank| (n, 1, rank, path, seconds));
+    let on_each =
+        |n: u32, path: &'static str, seconds: f64| (0..n).map(move |rank| (n, 1, rank, path, seconds));
     let lines: Vec<_> = on_each(2, "main;solve", 50.0)
         .chain(on_each(8, "main;solve", 15.0))
         .chain(on_each(2, "main;solve;reduce", 4.0))
@@ -91,7 +92,8 @@ fn any_table() -> impl Strategy<Value = Vec<(u32, u32, u32, String, f64)>> {
     let path = prop::collection::vec(prop::sample::select(vec!["a", "b", "c", "d"]), 1..5);
     let line = (prop::sample::select(vec![1u32, 2, 4]), 1u32..=2, path, 0u32..1000);
     prop::collection::vec(line, 0..40).prop_map(|lines| {
-        let all = lines.into_iter().map(|(n, m, path, cost)| (n, m, 0, path.join(";"), f64::from(cost) / 8.0));
+        let all =
+            lines.into_iter().map(|(n, m, path, cost)| (n, m, 0, path.join(";"), f64::from(cost) / 8.0));
         let always = [1, 2, 4].into_iter().flat_map(|n| [1, 2].map(|m| (n, m, 0, "a".to_owned(), 1.0)));
         all.chain(always).collect()
     })

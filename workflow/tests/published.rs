@@ -1,12 +1,14 @@
 //! Tables that were published, and small ones worked out by hand: the whole score must show their numbers.
 
+mod sweep_state;
 mod table;
 
 use falloff_postprocess::views::ViewKind;
 use falloff_workflow::report::{Paint, TextOptions, text};
 use falloff_workflow::scoring::{Scaling, Score, ScoredView};
 
-use table::{Table, sweep_state};
+use sweep_state::sweep_state;
+use table::Table;
 
 fn percent(view: &ScoredView, name: &str) -> f64 {
     let row = view.rows.iter().find(|r| *r.name == *name);

@@ -1,5 +1,6 @@
 //! Scores of tables whose excess is known, and what must hold for any table.
 
+mod sweep_state;
 mod table;
 
 use falloff_postprocess::views::ViewKind;
@@ -8,7 +9,8 @@ use falloff_workflow::report::{Paint, TextOptions, csv, json, text};
 use falloff_workflow::scoring::{Class, RunHealth, Scaling, Score, ScoredView};
 use proptest::prelude::*;
 
-use table::{Table, sweep_state};
+use sweep_state::sweep_state;
+use table::Table;
 
 /// The table of a program under strong scaling whose total work is 17.5, 19.5, 25 and 42 s at 1, 2, 4 and 8.
 fn strong_table() -> Table {

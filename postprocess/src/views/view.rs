@@ -140,7 +140,8 @@ pub(super) fn hot_path<I: Iterator<Item = u32>>(
     share: f64,
 ) -> Vec<u32> {
     let size = |row: u32| value(row).abs();
-    let largest = |row: u32| children(row).reduce(|best, next| if size(next) > size(best) { next } else { best });
+    let largest =
+        |row: u32| children(row).reduce(|best, next| if size(next) > size(best) { next } else { best });
     let mut path = Vec::new();
     let mut here = 0;
     while let Some(next) = largest(here)

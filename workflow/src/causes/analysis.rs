@@ -73,7 +73,10 @@ impl Analysis {
         let scales: BTreeSet<u32> = ledgers.iter().map(|(scale, ..)| *scale).filter(known).collect();
         let of = |scale: u32| {
             let rho = scaling(scale);
-            Some(ScaleEfficiency { scale, efficiencies: efficiencies(&expected, &mean(&of_scale(scale)), rho)? })
+            Some(ScaleEfficiency {
+                scale,
+                efficiencies: efficiencies(&expected, &mean(&of_scale(scale)), rho)?,
+            })
         };
         Some(Analysis {
             causes: partition(tree, &classified, &frame_of, comparison, &sides),

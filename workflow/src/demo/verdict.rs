@@ -74,8 +74,7 @@ impl Verdict {
             max_over_mean: None,
         });
         let sum = |view: &ScoredView| view.parts().map(|r| r.exclusive.excess).sum::<f64>();
-        let parts_error =
-            score.views().map(|view| (sum(view) - total.excess).abs()).fold(0.0, f64::max);
+        let parts_error = score.views().map(|view| (sum(view) - total.excess).abs()).fold(0.0, f64::max);
         Verdict { scale: score.at, checks, parts_error }
     }
 

@@ -124,14 +124,18 @@ fn table<T: Serialize>(rows: &[T]) -> Result<String> {
         }
     }
     // What is an object in some rows is null in others.
-    let is_object = |name: &str| columns.iter().any(|c| c.strip_prefix(name).is_some_and(|rest| rest.starts_with('_')));
-    let null = |name: &str| rows.iter().flatten().filter(|(n, _)| n == name).all(|(_, value)| value.is_null());
-    let columns: Vec<&str> = columns.iter().copied().filter(|name| !(is_object(name) && null(name))).collect();
+    let is_object =
+        |name: &str| columns.iter().any(|c| c.strip_prefix(name).is_some_and(|rest| rest.starts_with('_')));
+    let null =
+        |name: &str| rows.iter().flatten().filter(|(n, _)| n == name).all(|(_, value)| value.is_null());
+    let columns: Vec<&str> =
+        columns.iter().copied().filter(|name| !(is_object(name) && null(name))).collect();
     let cell = |row: &[(String, Value)], name: &str| {
         row.iter().find(|(n, _)| n == name).map_or(String::new(), |(_, value)| text(value))
     };
     let heading = Some(columns.join(",")).filter(|text| !text.is_empty());
-    let lines = rows.iter().map(|row| columns.iter().map(|name| cell(row, name)).collect::<Vec<_>>().join(","));
+    let lines =
+        rows.iter().map(|row| columns.iter().map(|name| cell(row, name)).collect::<Vec<_>>().join(","));
     Ok(heading.into_iter().chain(lines).map(|line| line + "\n").collect())
 }
 

@@ -163,7 +163,11 @@ fn summary(score: &Score, options: &TextOptions) -> Vec<String> {
             seconds(total.work_at),
             score.metric,
             score.at,
-            if score.own.is_empty() { format!("perfect {} scaling", score.scaling.name()) } else { "what is expected".into() },
+            if score.own.is_empty() {
+                format!("perfect {} scaling", score.scaling.name())
+            } else {
+                "what is expected".into()
+            },
             score.base,
             seconds(total.expected),
             percent(1.0 - total.excess)

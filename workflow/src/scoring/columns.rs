@@ -131,7 +131,11 @@ impl Columns {
     pub fn presence(&self) -> Vec<f64> {
         let mut present = vec![0.0; self.values.first().map_or(0, Vec::len)];
         for column in &self.values {
-            present.iter_mut().zip(column).filter(|(_, value)| **value != 0.0).for_each(|(one, _)| *one = 1.0);
+            present
+                .iter_mut()
+                .zip(column)
+                .filter(|(_, value)| **value != 0.0)
+                .for_each(|(one, _)| *one = 1.0);
         }
         present
     }

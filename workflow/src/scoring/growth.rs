@@ -67,7 +67,10 @@ impl Growth {
 
     /// The factor of one call path: total(at) / total(base); infinite or no number where nothing is expected at the base.
     pub fn of(&self, context: u32, base: u32, at: u32) -> f64 {
-        let own = self.followed.get(context as usize).and_then(|own| self.totals.get((*own as usize).checked_sub(1)?));
+        let own = self
+            .followed
+            .get(context as usize)
+            .and_then(|own| self.totals.get((*own as usize).checked_sub(1)?));
         own.map_or_else(|| self.scaling.rho(base, at), |totals| self.ratio(totals, base, at))
     }
 

@@ -90,8 +90,7 @@ impl Comparison<'_> {
     }
 
     fn loss_of(&self, amounts: &Amounts) -> Loss {
-        let expected =
-            Repeated::of_parts(amounts.expected, self.period, amounts.squared, self.whole_base);
+        let expected = Repeated::of_parts(amounts.expected, self.period, amounts.squared, self.whole_base);
         let at = Repeated::new(amounts.at, self.period, self.whole_at);
         // A scale compared with itself is the same runs on both sides: nothing is unsure.
         let same = self.base.scale == self.at.scale;
@@ -146,11 +145,15 @@ impl Losses {
             scale.cost.iter().map(|c| layout.column(tree, &columns.values[*c])).unzip()
         };
         let uniform = growth.of_all(base.scale, at.scale);
-        let expected = lay_out(if uniform.is_some() { vec![] } else { expected(columns, comparison, growth) });
+        let expected =
+            lay_out(if uniform.is_some() { vec![] } else { expected(columns, comparison, growth) });
         let (base, at) = (of(base), of(at));
         let inclusive = Sides { base: base.0, expected: expected.0, at: at.0 };
         let exclusive = Sides { base: base.1, expected: expected.1, at: at.1 };
-        Losses { inclusive: inclusive.losses(comparison, uniform), exclusive: exclusive.losses(comparison, uniform) }
+        Losses {
+            inclusive: inclusive.losses(comparison, uniform),
+            exclusive: exclusive.losses(comparison, uniform),
+        }
     }
 }
 

@@ -86,7 +86,9 @@ mod tests {
     #[test]
     fn steps_add_up_to_the_whole() {
         let columns = sweep(&[(1, 100.0), (4, 30.0), (16, 12.0), (64, 6.0)]);
-        let scales = summarise(&columns, &columns.scales[0], Scaling::Strong, &Growth::uniform(Scaling::Strong), 1.0).unwrap();
+        let scales =
+            summarise(&columns, &columns.scales[0], Scaling::Strong, &Growth::uniform(Scaling::Strong), 1.0)
+                .unwrap();
         let whole = scales[3].against_base;
         assert!((whole.work_at * whole.excess - 284.0).abs() < 1e-9);
         let steps: f64 =
@@ -97,7 +99,9 @@ mod tests {
     #[test]
     fn weak_steps_add_up_when_carried_on() {
         let columns = sweep(&[(1, 100.0), (4, 130.0), (16, 150.0)]);
-        let scales = summarise(&columns, &columns.scales[0], Scaling::Weak, &Growth::uniform(Scaling::Weak), 1.0).unwrap();
+        let scales =
+            summarise(&columns, &columns.scales[0], Scaling::Weak, &Growth::uniform(Scaling::Weak), 1.0)
+                .unwrap();
         let whole = scales[2].against_base;
         let steps: f64 = scales
             .iter()
@@ -111,6 +115,9 @@ mod tests {
     #[test]
     fn a_scale_without_cost_is_refused() {
         let columns = sweep(&[(1, 1.0), (2, 0.0)]);
-        assert_eq!(summarise(&columns, &columns.scales[0], Scaling::Strong, &Growth::uniform(Scaling::Strong), 1.0), None);
+        assert_eq!(
+            summarise(&columns, &columns.scales[0], Scaling::Strong, &Growth::uniform(Scaling::Strong), 1.0),
+            None
+        );
     }
 }

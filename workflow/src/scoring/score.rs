@@ -8,9 +8,9 @@ use falloff_postprocess::{Tree, Unit};
 use super::columns::{Aligned, Columns, Run, ScaleColumns};
 use super::divergence::Divergence;
 use super::expectation::Scaling;
+use super::growth::Growth;
 use super::health::RunHealth;
 use super::imbalance::{Participants, imbalance};
-use super::growth::Growth;
 use super::losses::{Comparison, Loss};
 use super::own_expectation::OwnExpectation;
 use super::rows::ScoredView;
@@ -135,8 +135,7 @@ impl Score {
                 reason: format!("a run has no `{}` cost at all", question.metric),
             }
         })?;
-        let comparison =
-            Comparison { base, at, scaling: question.scaling, period, whole_base, whole_at };
+        let comparison = Comparison { base, at, scaling: question.scaling, period, whole_base, whole_at };
         let participants = participants(at.scale);
         let present = tree.inclusive(&columns.presence());
         let view = |kind| {
@@ -272,21 +271,26 @@ fn expected_growth(
     (base, at): (u32, u32),
 ) -> Result<Growth> {
     let scales: Vec<u32> = columns.scales.iter().map(|s| s.scale).collect();
-    let wrong = |reason: String| Error::Usage {
+    let wrong = |reason: String| {
+        Error::Usage {
         action: "score",
         reason,
         hint: "in `--expect PATTERN=FORMULA`, p is the processor count and other names are numbers given at every count by \
                `--arg NAME={1:100,2:126}`"
             .into(),
+    }
     };
-    let growth = Growth::new(question.scaling, &question.own, &question.arguments, tree, &scales).map_err(wrong)?;
+    let growth =
+        Growth::new(question.scaling, &question.own, &question.arguments, tree, &scales).map_err(wrong)?;
     let between: Vec<u32> =
         scales.into_iter().filter(|s| question.steps && (base..at).contains(s)).chain([base]).collect();
     match between.into_iter().find(|from| !growth.is_known(*from, at)) {
         None => Ok(growth),
         Some(from) => Err(Error::Usage {
             action: "score",
-            reason: format!("an expectation is of nothing at {from}, so that any growth from there is infinite"),
+            reason: format!(
+                "an expectation is of nothing at {from}, so that any growth from there is infinite"
+            ),
             hint: "compare with another count by `--base`, or expect something there: `1+log2(p)`".into(),
         }),
     }

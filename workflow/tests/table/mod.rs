@@ -3,9 +3,6 @@
 use std::collections::BTreeMap;
 
 use falloff_postprocess::{Scope, ScopeKind, Tree, TreeBuilder};
-use falloff_workflow::journal::Entry;
-use falloff_workflow::plan::{Plan, RunKey};
-use falloff_workflow::results::SweepState;
 use falloff_workflow::scoring::{Columns, OwnExpectation, Participants, Question, RunHealth, Scaling, Score};
 use falloff_workflow::{Error, Result};
 
@@ -84,23 +81,5 @@ impl Table {
     /// As [`Table::try_score`], where it must work.
     pub fn score(&self, base: Option<u32>, at: Option<u32>, scaling: Scaling) -> Score {
         self.try_score(base, at, scaling).unwrap_or_else(|error: Error| panic!("{error}"))
-    }
-}
-
-/// A sweep of which the last run failed.
-pub fn sweep_state(scales: &[u32], repetitions: u32) -> SweepState {
-    let program = ["./app".to_owned(), "-in".into(), "large.in".into()];
-    let mut plan = Plan::new(program.to_vec(), "mpirun".into(), Scaling::Strong, scales.to_vec());
-    plan.repetitions = repetitions + 1;
-    let failed = RunKey { repetition: repetitions + 1, scale: scales[scales.len() - 1] };
-    let all = plan.runs();
-    SweepState {
-        dir: "sweep".into(),
-        good: all.iter().copied().filter(|key| key.repetition <= repetitions).collect(),
-        failed: vec![Entry::new(failed).failed("exit status 3".into())],
-        missing: all.into_iter().filter(|key| key.repetition > repetitions && *key != failed).collect(),
-        oversubscribed: vec![],
-        disturbed: vec![],
-        plan,
     }
 }

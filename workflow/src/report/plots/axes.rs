@@ -54,7 +54,13 @@ pub(super) struct Figure {
 
 impl Figure {
     /// Over these processor counts, with equal ratios on both axes, and a tick for every count on both.
-    pub fn of_ratios(heading: &str, below: &str, y_label: &str, scales: &[u32], values: (f64, f64)) -> Figure {
+    pub fn of_ratios(
+        heading: &str,
+        below: &str,
+        y_label: &str,
+        scales: &[u32],
+        values: (f64, f64),
+    ) -> Figure {
         let mut figure = Figure::new(heading, below, scales, Spacing::Ratios, values);
         let mut tick = 2f64.powf(values.0.log2().floor());
         while tick <= values.1 * 1.001 {
@@ -68,7 +74,13 @@ impl Figure {
     }
 
     /// Over these processor counts, with values in percent upwards.
-    pub fn of_percents(heading: &str, below: &str, y_label: &str, scales: &[u32], values: (f64, f64)) -> Figure {
+    pub fn of_percents(
+        heading: &str,
+        below: &str,
+        y_label: &str,
+        scales: &[u32],
+        values: (f64, f64),
+    ) -> Figure {
         let step = step(values.1 - values.0);
         let values = ((values.0 / step).floor() * step, (values.1 / step).ceil() * step);
         let mut figure = Figure::new(heading, below, scales, Spacing::Linear, values);
@@ -85,7 +97,9 @@ impl Figure {
         let mut canvas = Canvas::new(WIDTH, HEIGHT, &format!("{heading}: {below}"));
         canvas.heading((LEFT, 28.0), heading);
         canvas.text((LEFT, 50.0), Anchor::Start, below);
-        let ends = |of: &[u32]| (f64::from(of.first().copied().unwrap_or(1)), f64::from(of.last().copied().unwrap_or(1)));
+        let ends = |of: &[u32]| {
+            (f64::from(of.first().copied().unwrap_or(1)), f64::from(of.last().copied().unwrap_or(1)))
+        };
         // Room for bars and marks at both ends.
         const INSET: f64 = 44.0;
         let x = Axis {

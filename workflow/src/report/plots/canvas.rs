@@ -64,7 +64,9 @@ impl Canvas {
 
     pub fn mark(&mut self, (x, y): (f64, f64), mark: Mark, colour: &str) {
         self.body += &match mark {
-            Mark::Circle => format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\" fill=\"{colour}\" stroke=\"#ffffff\"/>\n"),
+            Mark::Circle => format!(
+                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\" fill=\"{colour}\" stroke=\"#ffffff\"/>\n"
+            ),
             Mark::Square => format!(
                 "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"8\" height=\"8\" fill=\"{colour}\" stroke=\"#ffffff\"/>\n",
                 x - 4.0,

@@ -25,7 +25,10 @@ pub fn figures(results: &Results, score: &Score, choice: &Choice) -> Result<Vec<
     let below = |what: &str| format!("{}: {what}", shorten(&program, ROOM.saturating_sub(what.len())));
     let walls = wall_times(results);
     let wall = walls.get(&score.base).map_or_else(Vec::new, |base| {
-        walls.iter().map(|(scale, times)| faster(score, (score.base, base), (*scale, times))).collect::<Vec<_>>()
+        walls
+            .iter()
+            .map(|(scale, times)| faster(score, (score.base, base), (*scale, times)))
+            .collect::<Vec<_>>()
     });
     let label = format!("speed-up, with {} at n = {}", score.base, score.base);
     let mut figures = vec![
@@ -36,7 +39,11 @@ pub fn figures(results: &Results, score: &Score, choice: &Choice) -> Result<Vec<
                 Point { value: share * p.value, interval: (share * p.interval.0, share * p.interval.1), ..*p }
             };
             let wall: Vec<Point> = wall.iter().map(per_processor).collect();
-            efficiency(&below(&format!("against n = {}, metric {}", score.base, score.metric)), &work(score), &wall)
+            efficiency(
+                &below(&format!("against n = {}, metric {}", score.base, score.metric)),
+                &work(score),
+                &wall,
+            )
         }),
     ];
     let stacks = stacks(results, score, choice)?;
@@ -81,8 +88,13 @@ fn work(score: &Score) -> Vec<Point> {
 fn stacks(results: &Results, score: &Score, choice: &Choice) -> Result<Vec<Stack>> {
     let mut stacks = Vec::new();
     for scale in score.scales.iter().map(|s| s.scale).filter(|scale| *scale > score.base) {
-        let choice =
-            Choice { base: Some(score.base), at: Some(scale), callers: false, steps: false, ..choice.clone() };
+        let choice = Choice {
+            base: Some(score.base),
+            at: Some(scale),
+            callers: false,
+            steps: false,
+            ..choice.clone()
+        };
         let other = results.score(&choice)?;
         let Some(analysis) = &other.analysis else { continue };
         let part = |cause: Cause| {

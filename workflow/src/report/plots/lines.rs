@@ -21,7 +21,8 @@ pub(super) fn speedup(below: &str, y_label: &str, points: &[Point]) -> String {
     let ideal = |scale: &u32| f64::from(*scale);
     let values = points.iter().flat_map(|p| [p.interval.0, p.interval.1]).chain(scales.iter().map(ideal));
     let (low, high) = values.fold((f64::INFINITY, 1.0f64), |(low, high), v| (low.min(v), high.max(v)));
-    let mut figure = Figure::of_ratios("Speed-up", below, y_label, &scales, (low.max(1.0 / 64.0) * 0.9, high * 1.1));
+    let mut figure =
+        Figure::of_ratios("Speed-up", below, y_label, &scales, (low.max(1.0 / 64.0) * 0.9, high * 1.1));
     let line: Vec<(f64, f64)> = scales.iter().map(|s| figure.place(*s, ideal(s))).collect();
     for pair in line.windows(2) {
         figure.canvas.line(pair[0], pair[1], PALE, 1.5, Some(DASHES));

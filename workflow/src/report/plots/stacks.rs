@@ -49,8 +49,10 @@ pub(super) fn excess(below: &str, causes: &[&str], stacks: &[Stack]) -> String {
     }
     for stack in stacks {
         let place = |value| figure.place(stack.scale, value);
-        let (point, ends) =
-            (place(stack.total), (place(stack.total - stack.half_width).1, place(stack.total + stack.half_width).1));
+        let (point, ends) = (
+            place(stack.total),
+            (place(stack.total - stack.half_width).1, place(stack.total + stack.half_width).1),
+        );
         if stack.half_width > 0.0 {
             figure.canvas.interval(point.0, ends, INK);
         }
