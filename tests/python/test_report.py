@@ -277,7 +277,7 @@ def test_a_wrong_number_is_noticed(report):
     text, tables = report
     changed = 0
     for check, lines in parts(text):
-        for at, line in enumerate(lines):
+        for at, line in enumerate(lines[:12]):
             loss = re.search(LOSS, line)
             if not loss:
                 continue

@@ -159,7 +159,7 @@ mod tests {
         for (freedom, wanted) in [(1.0, 12.706), (2.0, 4.303), (4.0, 2.776), (10.0, 2.228), (30.0, 2.042)] {
             assert!((t_95(freedom) - wanted).abs() < 1e-3, "{freedom}: {}", t_95(freedom));
         }
-        for freedom in [1.0, 1.0009, 1.37, 2.94, 4.6, 17.3, 260.0, 5e5] {
+        for freedom in [1.0, 1.0009, 1.37, 2.94, 4.6, 17.3, 260.0] {
             let exact = StudentsT::new(0.0, 1.0, freedom).unwrap().inverse_cdf(0.975);
             assert!((t_95(freedom) - exact).abs() < 1e-4, "{freedom}: {} {exact}", t_95(freedom));
         }
