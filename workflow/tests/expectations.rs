@@ -1,6 +1,5 @@
 //! Expectations of some call paths, and every path from count to count.
 
-#[allow(dead_code, reason = "reports are read elsewhere")]
 mod table;
 
 use falloff_workflow::scoring::{Scaling, Score, ScoredRow};
