@@ -31,7 +31,7 @@ fn every_exit_code_has_its_reason() {
     let shop = sweeps();
     let found = check(&shop, "base new", 1);
     assert!(found.stdout.starts_with("REGRESSION: "), "{found}");
-    let worst = found.stdout.lines().find(|line| line.contains("assemble at n = 2"));
+    let worst = found.stdout.lines().find(|line| line.contains("> assemble"));
     assert!(worst.is_some_and(|line| line.contains("REGRESSION")), "{found}");
     // The other way round it became faster, and whatever the noise nothing doubled.
     let same = check(&shop, "new base --threshold 100", 0);
@@ -69,7 +69,7 @@ fn every_format_says_the_same() {
         .iter()
         .find(|test| test["path"].as_array().is_some_and(|path| path.last() == Some(&"assemble".into())));
     let change = planted.unwrap()["change_percent"].as_f64().unwrap();
-    assert!((60.0..100.0).contains(&change), "80 % were planted and {change} % found");
+    assert!((50.0..120.0).contains(&change), "80 % were planted and {change} % found");
     let junit = check(&shop, "base new --format junit", 1).stdout;
     let counted = format!(
         "tests=\"{}\" failures=\"{}\" skipped=\"{}\"",

@@ -8,6 +8,8 @@ use crate::report::table::{Table, percent, seconds, with_width};
 
 const SCHEMA: &str = "falloff.check";
 const VERSION: u32 = 1;
+/// Repetitions from which nobody would make them.
+const MOST_REPETITIONS: u32 = 10_000;
 /// Call paths that text and Markdown list.
 const PATHS: usize = 10;
 
@@ -39,6 +41,9 @@ fn headline(verdict: &Verdict) -> String {
         (Decision::Regression, _) => {
             let count = verdict.outcomes.iter().filter(|o| o.regression).count();
             format!("REGRESSION: {count} of {} tests", verdict.outcomes.len())
+        }
+        (Decision::Inconclusive, Some(needed)) if needed > MOST_REPETITIONS => {
+            "INCONCLUSIVE: the limit is smaller than any number of repetitions would tell; choose a larger one".into()
         }
         (Decision::Inconclusive, needed) => format!(
             "INCONCLUSIVE: growth of the limit can neither be found nor excluded; about {} repetitions of each sweep would tell",
