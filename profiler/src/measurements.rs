@@ -56,7 +56,7 @@ fn close_of_rank(rank: i32, measurements: &Path, run_id: &str, pid: u32, status:
             continue;
         }
         // Ranks in containers share the host's name and have the same numbers, or such as nobody else can see.
-        let is_other_rank = rank != NO_RANK && header.rank != rank;
+        let is_other_rank = rank != NO_RANK && header.told_rank() != rank;
         let is_gone = header.pid == pid || !is_alive(header.pid);
         if header.state == STATE_ENDED || is_gone && !is_other_rank {
             cut(file, header);

@@ -58,7 +58,7 @@ pub struct Header {
     pub pid: u32,
     /// Parent process id at start.
     pub ppid: u32,
-    /// Rank that the launcher gave, or [`NO_RANK`].
+    /// Rank that MPI gave, or else the launcher, or [`NO_RANK`].
     pub rank: i32,
     /// Ranks in the job, or 0 if not known.
     pub ranks: i32,
@@ -78,8 +78,20 @@ pub struct Header {
     pub ending: u32,
     /// Exit code or signal number.
     pub ending_value: u32,
+    /// Rank that the launcher gave plus one, where MPI gave another; else 0.
+    pub launcher_rank: u32,
     /// Zero; for later minors.
-    pub reserved: [u8; 72],
+    pub reserved: [u8; 68],
+}
+
+impl Header {
+    /// The rank that the launcher gave, or [`NO_RANK`].
+    pub fn told_rank(&self) -> i32 {
+        match self.launcher_rank {
+            0 => self.rank,
+            given => given as i32 - 1,
+        }
+    }
 }
 
 /// [`Header::ending`]: it exited with a code.

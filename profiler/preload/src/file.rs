@@ -143,7 +143,8 @@ fn new_header(options: &Options, capacity: u64, flags: u32) -> Header {
         flags,
         ending: 0,
         ending_value: 0,
-        reserved: [0; 72],
+        launcher_rank: launcher_rank(options.rank, rank),
+        reserved: [0; 68],
     }
 }
 
@@ -173,16 +174,22 @@ pub fn mark_ended() {
 /// Rank and number of ranks as MPI has them, plus one each; 0 while it has said nothing.
 static MPI_RANK: AtomicU64 = AtomicU64::new(0);
 
-/// Says which rank this process is, for this file and those of its forked children.
-pub fn set_rank(rank: i32, ranks: i32) {
+/// Says which rank this process is, for this file and those of its forked children; `told` is what the launcher said.
+pub fn set_rank(rank: i32, ranks: i32, told: i32) {
     MPI_RANK.store((rank as u64 + 1) << 32 | (ranks as u64 + 1) & 0xffff_ffff, Ordering::Relaxed);
     if let Some(h) = header() {
         // SAFETY: the header's page exists and stays mapped.
         unsafe {
             (&raw mut (*h).rank).write_volatile(rank);
             (&raw mut (*h).ranks).write_volatile(ranks);
+            (&raw mut (*h).launcher_rank).write_volatile(launcher_rank(told, rank));
         }
     }
+}
+
+/// What the header keeps of the rank that the launcher said.
+fn launcher_rank(told: i32, rank: i32) -> u32 {
+    if told == rank { 0 } else { (told + 1) as u32 }
 }
 
 /// As MPI has told, or else the launcher's variables.

@@ -5,6 +5,7 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use core::fmt::Write;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
+use falloff_format::header;
 use falloff_format::records::keys;
 use falloff_format::sections::MPI_MAIN;
 
@@ -124,7 +125,7 @@ fn note_rank(rank: i32, ranks: i32) {
             write!(text, "the launcher's variables say rank {told} of {of}, MPI says rank {rank} of {ranks}");
         records::meta(keys::WARNING, text.as_bytes());
     }
-    file::set_rank(rank, ranks);
+    file::set_rank(rank, ranks, asked.map_or(header::NO_RANK, |(told, _)| told));
 }
 
 /// The section of all ends, with whatever is open within.
