@@ -24,8 +24,7 @@ pub fn table(sections: &Sections) -> String {
             sections\nwithin. span: from the first entry to the last exit; late in: how much after the first the mean location \
             came, +- the\ndeviation in one instance; early out: how much before the last the mean location left.\n";
     if times.iter().any(|t| t.together.is_none()) {
-        out +=
-            "Where these are missing the locations are on several hosts, whose clocks cannot be compared.\n";
+        out += "Where these are missing no instance has ended, or the locations are on several hosts, whose clocks cannot be compared.\n";
     }
     if times.iter().any(|t| t.together.is_some_and(|together| together.instances < t.instances)) {
         out += "* over the instances that were written; of the others only the sums are known.\n";
