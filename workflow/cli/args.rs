@@ -203,6 +203,9 @@ pub struct ScoreArgs {
     /// Expect the same work on every processor, whatever the sweep was made for
     #[arg(long)]
     pub weak: bool,
+    /// Whether waiting for the last in collectives counts where it is waited, or for the work that makes the others wait
+    #[arg(long, value_enum, default_value_t = ChargeTo::Place)]
+    pub charge: ChargeTo,
     /// The tree that the text shows and the view that CSV holds
     #[arg(long, value_enum, default_value_t = View::Context)]
     pub view: View,
@@ -425,6 +428,12 @@ impl View {
 pub enum DoctorFormat {
     Text,
     Json,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ChargeTo {
+    Place,
+    Cause,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

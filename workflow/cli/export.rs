@@ -177,7 +177,7 @@ fn sweep(args: &ExportArgs, format: &Format) -> Result<i32, Failure> {
         ));
     };
     let results = args.loops.of_sweep(Results::open(&args.dir, &args.debug.options())?);
-    let choice = Choice { metric: args.metric.clone(), base: args.base, at: args.at, scaling: None };
+    let choice = Choice { metric: args.metric.clone(), base: args.base, at: args.at, ..Choice::default() };
     let score = results.score(&choice)?;
     in_new_directory(&args.output, |dir| write(&results, &score, dir))?;
     Ok(exit::OK)

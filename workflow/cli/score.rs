@@ -1,11 +1,12 @@
 //! `falloff score`: excess work of every call path of a sweep.
 
+use falloff_workflow::causes::Charge;
 use falloff_workflow::exit;
 use falloff_workflow::report::{self, TextOptions};
 use falloff_workflow::results::{Choice, Results};
 use falloff_workflow::scoring::{Scaling, Score};
 
-use crate::args::{ScoreArgs, ScoreFormat};
+use crate::args::{ChargeTo, ScoreArgs, ScoreFormat};
 use crate::failure::Failure;
 use crate::output::Output;
 
@@ -25,6 +26,10 @@ pub fn score(args: &ScoreArgs, output: &Output) -> Result<i32, Failure> {
             (true, _) => Some(Scaling::Strong),
             (_, true) => Some(Scaling::Weak),
             _ => None,
+        },
+        charge: match args.charge {
+            ChargeTo::Place => Charge::Place,
+            ChargeTo::Cause => Charge::Cause,
         },
     };
     let score = results.score(&choice)?;

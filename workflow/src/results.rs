@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use falloff_postprocess::{ClockGroups, OpenOptions, open};
 use falloff_profiler::{MEASUREMENTS, RUN_FILE};
 
+use crate::causes::Charge;
 use crate::journal::{Entry, Journal, State};
 use crate::plan::{Plan, RunKey};
 use crate::scoring::{Question, Run, Scaling, Score};
@@ -51,6 +52,8 @@ pub struct Choice {
     pub at: Option<u32>,
     /// Expectation; the sweep's own if not given.
     pub scaling: Option<Scaling>,
+    /// To which call paths waiting for the last is charged.
+    pub charge: Charge,
 }
 
 impl Results {
@@ -127,6 +130,7 @@ impl Results {
             at: choice.at,
             scaling: choice.scaling.unwrap_or(self.state.plan.scaling),
             period: 1.0 / f64::from(self.state.plan.rate_hz),
+            charge: choice.charge,
         };
         self.check_clocks(&question.metric)?;
         Score::new(&self.runs, &question)

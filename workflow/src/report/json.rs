@@ -3,9 +3,13 @@
 use falloff_postprocess::views::{RowKind, ViewKind};
 use serde::Serialize;
 
-use super::json_causes::{CauseJson, EfficiencyJson, causes, efficiencies};
+use super::json_causes as of;
+use super::json_causes::{
+    CauseJson, DisturbanceJson, EfficiencyJson, StepJson as WaterfallJson, SubtreeJson, WaitingJson,
+};
+use super::json_findings::{FindingJson, findings};
 use crate::results::SweepState;
-use crate::scoring::{Finding, Loss, RunHealth, Score, ScoredRow, ScoredView, findings};
+use crate::scoring::{Loss, RunHealth, Score, ScoredRow, ScoredView};
 
 const SCHEMA: &str = "falloff.score";
 const VERSION: u32 = 1;
@@ -34,8 +38,13 @@ struct Document<'a> {
     views: Views<'a>,
     hot_path: &'a [u32],
     findings: Vec<FindingJson<'a>>,
+    charge: Option<&'static str>,
     causes: Vec<CauseJson>,
+    waiting: Vec<WaitingJson>,
+    disturbances: Vec<DisturbanceJson>,
     efficiencies: Vec<EfficiencyJson>,
+    waterfall: Vec<WaterfallJson>,
+    context_efficiencies: Vec<SubtreeJson>,
     divergence: DivergenceJson<'a>,
     scales: Vec<ScaleJson>,
     health: Health<'a>,
@@ -78,14 +87,6 @@ struct RowJson<'a> {
     q_value: Option<f64>,
     significant: bool,
     class: &'static str,
-}
-
-#[derive(Serialize)]
-struct FindingJson<'a> {
-    flat_id: u32,
-    name: &'a str,
-    excess_excl_percent: f64,
-    text: String,
 }
 
 #[derive(Serialize)]
@@ -165,6 +166,7 @@ struct FailedRun {
 /// the run, unless a row below is kept; 0 keeps all.
 pub fn json(sweep: &SweepState, score: &Score, threshold: f64) -> serde_json::Result<String> {
     let total = score.total();
+    let analysis = score.analysis.as_ref();
     let (base_repetitions, at_repetitions) = score.repetitions;
     let document = Document {
         schema: SCHEMA,
@@ -188,9 +190,14 @@ pub fn json(sweep: &SweepState, score: &Score, threshold: f64) -> serde_json::Re
         contexts: rows(&score.context, threshold),
         views: Views { callers: rows(&score.callers, threshold), flat: rows(&score.flat, threshold) },
         hot_path: &score.context.hot_path,
-        findings: findings(score).into_iter().map(|f| finding(score, f)).collect(),
-        causes: causes(score.analysis.as_ref()),
-        efficiencies: efficiencies(score.analysis.as_ref()),
+        findings: findings(sweep, score),
+        charge: analysis.map(of::charge),
+        causes: of::causes(analysis),
+        waiting: of::waiting(analysis, total.work_at),
+        disturbances: of::disturbances(analysis),
+        efficiencies: of::efficiencies(analysis),
+        waterfall: of::waterfall(analysis),
+        context_efficiencies: of::subtrees(analysis),
         divergence: divergence(score),
         scales: scales(score),
         health: health(score),
@@ -249,16 +256,6 @@ fn row_json<'a>(view: &'a ScoredView, row: &'a ScoredRow) -> RowJson<'a> {
         q_value: row.q_value,
         significant: row.significant(),
         class: row.class.name(),
-    }
-}
-
-fn finding(score: &Score, finding: Finding) -> FindingJson<'_> {
-    let row = &score.flat.rows[finding.row as usize];
-    FindingJson {
-        flat_id: row.id,
-        name: &row.name,
-        excess_excl_percent: percent(row.exclusive.excess),
-        text: finding.text,
     }
 }
 

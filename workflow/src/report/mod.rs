@@ -2,13 +2,17 @@
 
 mod causes;
 pub mod csv;
+mod findings;
 mod functions;
 pub mod json;
 mod json_causes;
+mod json_findings;
 mod names;
+mod numbers;
 mod paint;
 pub(crate) mod table;
 mod text;
+mod text_findings;
 mod tree;
 pub mod verdict;
 

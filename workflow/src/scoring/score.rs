@@ -12,7 +12,7 @@ use super::health::RunHealth;
 use super::imbalance::{Participants, imbalance};
 use super::rows::{Comparison, ScoredView};
 use super::scales::{ScaleSummary, summarise, whole};
-use crate::causes::Analysis;
+use crate::causes::{Accounts, Analysis, Charge, RunCosts};
 use crate::{Error, Result};
 
 /// What is asked of a sweep.
@@ -30,6 +30,8 @@ pub struct Question {
     pub scaling: Scaling,
     /// Asked time between samples, seconds.
     pub period: f64,
+    /// To which call paths waiting for the last is charged.
+    pub charge: Charge,
 }
 
 /// A scored sweep.
@@ -81,7 +83,15 @@ impl Score {
         if !times(runs).contains(&question.metric) {
             return Err(no_metric());
         }
-        let aligned = Aligned::new(runs, &question.metric).ok_or_else(no_metric)?;
+        let mut aligned = Aligned::new(runs, &question.metric).ok_or_else(no_metric)?;
+        let costs: Option<Vec<RunCosts>> = runs
+            .iter()
+            .zip(&aligned.maps)
+            .map(|(run, map)| RunCosts::of(run, map, &question.metric))
+            .collect();
+        let period = aligned.columns.period(question.period);
+        let accounts = Accounts::new(&aligned.tree, costs.ok_or_else(no_metric)?, question.charge, period);
+        accounts.charge(&mut aligned.columns);
         let participants = |scale: u32| {
             let mut participants = Participants::new(aligned.tree.len());
             for (run, map) in runs.iter().zip(&aligned.maps).filter(|(run, _)| run.scale == scale) {
@@ -89,12 +99,15 @@ impl Score {
             }
             participants
         };
-        let score =
+        let mut score =
             Score::of_columns(&aligned.tree, &aligned.columns, question, participants, RunHealth::of(runs))?;
-        let analysis = score.comparison(&aligned.columns).and_then(|comparison| {
-            Analysis::new(runs, &aligned.maps, &aligned.tree, &question.metric, &comparison)
-        });
-        Ok(Score { preempted: preempted(runs, &score), analysis, ..score })
+        score.analyse(&accounts, &aligned.columns);
+        Ok(Score { preempted: preempted(runs, &score), ..score })
+    }
+
+    /// Adds why the runs, whose costs `accounts` has, lose what they lose.
+    pub fn analyse(&mut self, accounts: &Accounts, columns: &Columns) {
+        self.analysis = self.comparison(columns).and_then(|comparison| Analysis::new(accounts, &comparison));
     }
 
     /// Scores columns of exclusive cost over a tree; `participants` gives the spread of a scale's cost.

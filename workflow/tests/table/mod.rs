@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use falloff_postprocess::{Scope, ScopeKind, Tree, TreeBuilder};
+use falloff_workflow::causes::{Accounts, Charge, Cost, Participant, RunCosts};
 use falloff_workflow::journal::Entry;
 use falloff_workflow::plan::{Plan, RunKey};
 use falloff_workflow::results::SweepState;
@@ -48,8 +49,15 @@ impl Table {
             let wall = cost.iter().sum::<f64>() / f64::from(n);
             columns.push(n, cost, samples, wall);
         }
-        let question =
-            Question { dir: "sweep".into(), metric: "cpu".into(), base, at, scaling, period: 0.005 };
+        let question = Question {
+            dir: "sweep".into(),
+            metric: "cpu".into(),
+            base,
+            at,
+            scaling,
+            period: 0.005,
+            charge: Charge::Place,
+        };
         let participants = |scale: u32| {
             let mut participants = Participants::new(self.tree.len());
             for (_, _, rank, context, cost) in self.lines.iter().filter(|l| l.0 == scale) {
@@ -57,7 +65,34 @@ impl Table {
             }
             participants
         };
-        Score::of_columns(&self.tree, &columns, &question, participants, RunHealth::default())
+        let mut score =
+            Score::of_columns(&self.tree, &columns, &question, participants, RunHealth::default())?;
+        let accounts = Accounts::new(&self.tree, self.costs(), Charge::Place, question.period);
+        score.analyse(&accounts, &columns);
+        Ok(score)
+    }
+
+    /// The costs of every run.
+    fn costs(&self) -> Vec<RunCosts> {
+        let mut runs: BTreeMap<(u32, u32), RunCosts> = BTreeMap::new();
+        for (scale, repetition, rank, context, seconds) in &self.lines {
+            let run = runs.entry((*scale, *repetition)).or_insert_with(|| RunCosts {
+                scale: *scale,
+                repetition: *repetition,
+                participants: (0..*scale)
+                    .map(|number| Participant { number, ..Participant::default() })
+                    .collect(),
+                ranked: true,
+                ..RunCosts::default()
+            });
+            let cost =
+                Cost { context: *context, participant: Some(*rank), seconds: *seconds, ..Cost::default() };
+            run.costs.push(cost);
+        }
+        for run in runs.values_mut() {
+            run.costs.sort_by_key(|cost| (cost.context, cost.participant));
+        }
+        runs.into_values().collect()
     }
 
     /// As [`Table::try_score`], where it must work.
