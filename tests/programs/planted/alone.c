@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { PIECES = 80, UNDER_LOCK = 4, OUTSIDE = 2, SHARED = 400, MOST = 64 };
+enum { PIECES = 200, UNDER_LOCK = 2, OUTSIDE = 1, SHARED = 400, MOST = 64 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, output = PTHREAD_MUTEX_INITIALIZER;
 static int count;

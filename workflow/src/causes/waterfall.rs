@@ -35,12 +35,12 @@ impl Factor {
     /// What reports call it.
     pub fn title(self) -> &'static str {
         match self {
-            Factor::LoadBalance => "work is spread less evenly",
-            Factor::Communication => "more of the time is no work",
-            Factor::Computational => "more work in all",
-            Factor::Instructions => "more instructions",
-            Factor::PerCycle => "fewer instructions per cycle",
-            Factor::Frequency => "slower processors",
+            Factor::LoadBalance => "load balance",
+            Factor::Communication => "communication efficiency",
+            Factor::Computational => "computational scaling",
+            Factor::Instructions => "instructions",
+            Factor::PerCycle => "instructions per cycle",
+            Factor::Frequency => "frequency",
         }
     }
 }

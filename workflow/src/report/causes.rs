@@ -117,11 +117,12 @@ pub(super) fn efficiency_lines(score: &Score, options: &TextOptions) -> Vec<Stri
 
 /// From perfect scaling to the work efficiency: the steps add up.
 fn waterfall(score: &Score, analysis: &Analysis) -> Vec<String> {
-    let mut table = Table::new(&["points", "left %", ""]);
-    table.row(vec![String::new(), percent(1.0), format!("perfect scaling of the work at {}", score.base)]);
+    let mut table = Table::new(&["points", "left %", "from perfect scaling"]);
     for step in &analysis.waterfall {
         table.row(vec![percent(step.change), percent(step.left), step.factor.title().into()]);
     }
+    let total = score.total().excess;
+    table.row(vec![percent(-total), percent(1.0 - total), "together: the work efficiency".into()]);
     table.lines()
 }
 

@@ -104,8 +104,10 @@ impl<'a> Teller<'_, 'a> {
         let who = Who::of(diagnosis);
         let evidence = &diagnosis.evidence;
         let name = &row.name;
-        let ratio = evidence.work_ratio.map(|ratio| format!("x{ratio:.2}"));
-        let growth = f64::from(at) / f64::from(base);
+        let ratio = evidence.work_ratio.map(factor);
+        let growth = factor(f64::from(at) / f64::from(base));
+        // Waiting is no work.
+        let (does, work) = if self.score.metric == "cpu" { ("does", "work") } else { ("takes", "time") };
         let idle = evidence.unused.map(|unused| {
             format!("{} % of the {} could be used by the others", percent(unused), self.score.metric)
         });
@@ -129,18 +131,18 @@ impl<'a> Teller<'_, 'a> {
                 (None, None) => format!("{who} {} more of {name}", who.verb("does", "do")),
             },
             Rule::ReplicatedWork => format!(
-                "{name} does the same work again on every processor (total work {} for x{growth:.2} processors)",
+                "{name} {does} the same {work} again on every processor (total {work} {} for {growth} processors)",
                 ratio.unwrap_or_default()
             ),
             Rule::WorkGrowth => match (&ratio, evidence.instructions) {
                 (None, _) => format!("{name} has no samples of its own at {base}"),
                 (Some(ratio), Some(more)) => {
                     format!(
-                        "the total work of {name} is {ratio}, its instructions x{more:.2} of what was expected"
+                        "the total {work} of {name} is {ratio}, its instructions x{more:.2} of what was expected"
                     )
                 }
                 (Some(ratio), None) => format!(
-                    "the total work of {name} is {ratio} for x{growth:.2} processors: more work, or slower work"
+                    "the total {work} of {name} is {ratio} for {growth} processors: more work, or slower work"
                 ),
             },
             Rule::MemoryBandwidth => match (&ratio, evidence.per_cycle) {
@@ -273,6 +275,12 @@ fn is_work(rule: Rule) -> bool {
             | Rule::WorkGrowth
             | Rule::MemoryBandwidth
     )
+}
+
+/// `x4`, `x1.25`.
+fn factor(ratio: f64) -> String {
+    let text = format!("{ratio:.2}");
+    format!("x{}", text.strip_suffix(".00").unwrap_or(&text))
 }
 
 fn law(law: Option<Law>) -> &'static str {
