@@ -1,7 +1,7 @@
 //! What a loss looks like: one pattern at one place of the program.
 
 use super::law::Law;
-use crate::scoring::Loss;
+use crate::scoring::{FALSE_FINDINGS, Loss};
 
 /// A pattern of lost scalability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -143,6 +143,8 @@ pub struct Diagnosis {
     pub waits_in: Option<u32>,
     /// What it costs.
     pub loss: Loss,
+    /// Share of false ones to expect among this and all diagnoses that are less likely to be chance.
+    pub q_value: f64,
     /// How the pattern is known.
     pub ground: Ground,
     /// Numbers of the participants that it is about, if not all.
@@ -178,11 +180,12 @@ impl Confidence {
 impl Diagnosis {
     /// How sure it is, with these good repetitions of both scales.
     pub fn confidence(&self, repetitions: (usize, usize)) -> Confidence {
-        let costs = self.loss.is_told_from_zero() || self.evidence.unused.is_some();
+        let unused = self.evidence.unused.is_some();
+        let repeated = repetitions.0.min(repetitions.1) > 1;
         match self.ground {
             Ground::Guessed => Confidence::Guess,
-            _ if !costs => Confidence::Guess,
-            Ground::Measured if repetitions.0.min(repetitions.1) > 1 => Confidence::Sure,
+            _ if !(self.loss.is_told_from_zero() || unused) => Confidence::Guess,
+            Ground::Measured if repeated && (self.q_value < FALSE_FINDINGS || unused) => Confidence::Sure,
             _ => Confidence::Likely,
         }
     }

@@ -54,7 +54,7 @@ impl<'a> Teller<'_, 'a> {
             flat: self.score.flat.rows.iter().find(same),
             confidence,
             what: self.what(diagnosis, row),
-            why: self.why(diagnosis, row),
+            why: self.why(diagnosis),
             next: self.next(diagnosis, row),
             source: self.source(diagnosis, row),
         }
@@ -197,7 +197,7 @@ impl<'a> Teller<'_, 'a> {
         }
     }
 
-    fn why(&self, diagnosis: &Diagnosis, row: &ScoredRow) -> String {
+    fn why(&self, diagnosis: &Diagnosis) -> String {
         let evidence = &diagnosis.evidence;
         let (base, at) = self.score.repetitions;
         let mut parts = Vec::new();
@@ -222,11 +222,11 @@ impl<'a> Teller<'_, 'a> {
             Confidence::Guess => parts.push("samples allow other reasons".into()),
             Confidence::Likely => {}
         }
-        parts.push(match (base.min(at), row.q_value) {
+        parts.push(match (base.min(at), diagnosis.q_value) {
             (0 | 1, _) => "n=1".into(),
-            (_, Some(q)) if q < 0.0005 => format!("{base} and {at} runs, q < 0.001"),
-            (_, Some(q)) => format!("{base} and {at} runs, q = {q:.3}"),
-            (_, None) => format!("{base} and {at} runs"),
+            _ if evidence.unused.is_some() => format!("{base} and {at} runs"),
+            (_, q) if q < 0.0005 => format!("{base} and {at} runs, q < 0.001"),
+            (_, q) => format!("{base} and {at} runs, q = {q:.3}"),
         });
         parts.join("; ")
     }

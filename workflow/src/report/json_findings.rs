@@ -18,6 +18,7 @@ pub(super) struct FindingJson<'a> {
     title: &'static str,
     cost_percent: f64,
     cost_half_width_percent: f64,
+    q_value: f64,
     confidence: &'static str,
     why: String,
     next: String,
@@ -33,7 +34,6 @@ pub(super) struct FindingJson<'a> {
 /// Numbers behind a finding; null where they do not apply.
 #[derive(Serialize)]
 struct EvidenceJson {
-    q_value: Option<f64>,
     work_ratio: Option<f64>,
     instructions_ratio: Option<f64>,
     per_cycle_ratio: Option<f64>,
@@ -64,6 +64,7 @@ fn json<'a>(score: &'a Score, finding: Finding<'a>) -> FindingJson<'a> {
         title: diagnosis.rule.title(),
         cost_percent: percent(diagnosis.loss.excess),
         cost_half_width_percent: percent(diagnosis.loss.half_width),
+        q_value: diagnosis.q_value,
         confidence: finding.confidence.word(),
         why: finding.why,
         next: finding.next,
@@ -74,7 +75,6 @@ fn json<'a>(score: &'a Score, finding: Finding<'a>) -> FindingJson<'a> {
         waits_in: diagnosis.waits_in,
         participants: &diagnosis.participants,
         evidence: EvidenceJson {
-            q_value: row.q_value,
             work_ratio: evidence.work_ratio,
             instructions_ratio: evidence.instructions,
             per_cycle_ratio: evidence.per_cycle,

@@ -9,6 +9,9 @@ use super::super::partition::Cells;
 use super::super::spread::Spread;
 use crate::scoring::Comparison;
 
+/// Smallest loss, as a fraction of the run, that is a diagnosis.
+pub(super) const WORTH_A_WORD: f64 = 0.001;
+
 /// Two scales of a sweep, and the mean run of each.
 pub(in super::super) struct Case<'a> {
     pub accounts: &'a Accounts<'a>,
@@ -51,6 +54,12 @@ impl<'a> Case<'a> {
     pub fn of_cause(&self, cause: Cause) -> impl Iterator<Item = (u32, &'a Amounts)> + use<'a> {
         let cells: &'a Cells = self.cells;
         cells.range((cause, 0)..=(cause, u32::MAX)).map(|((_, place), amounts)| (*place, amounts))
+    }
+
+    /// Those of them that cost enough for a diagnosis.
+    pub fn losses(&self, cause: Cause) -> impl Iterator<Item = (u32, &'a Amounts)> + use<'a> {
+        let comparison: &'a Comparison<'a> = self.comparison;
+        self.of_cause(cause).filter(move |(_, amounts)| amounts.excess(comparison) >= WORTH_A_WORD)
     }
 
     /// The numbers of participants.

@@ -1,14 +1,13 @@
 //! Diagnoses in the making.
 
-use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::amounts::Amounts;
 use super::super::diagnosis::{Diagnosis, Evidence, Ground, Rule};
-use super::case::Case;
+use super::case::{Case, WORTH_A_WORD};
 use super::{meetings, messages, operations, threads, unused, work};
-
-/// Smallest loss, as a fraction of the run, that is a diagnosis.
-const WORTH_NAMING: f64 = 0.001;
+use crate::scoring::q_values;
 
 /// Parts of the excess that look alike at one place, put together.
 #[derive(Default)]
@@ -43,10 +42,10 @@ impl Drafts {
     /// Adds one; of several at one place the first tells the reasons.
     pub fn add(&mut self, rule: Rule, place: u32, draft: Draft) {
         match self.drafts.entry((rule, place)) {
-            std::collections::btree_map::Entry::Vacant(entry) => {
+            Entry::Vacant(entry) => {
                 entry.insert(draft);
             }
-            std::collections::btree_map::Entry::Occupied(mut entry) => {
+            Entry::Occupied(mut entry) => {
                 let known = entry.get_mut();
                 known.amounts.add_part(&draft.amounts, 1.0);
                 known.ground = known.ground.min(draft.ground);
@@ -54,9 +53,9 @@ impl Drafts {
         }
     }
 
-    /// Whether something is said of the work at a place.
-    pub fn has_place(&self, place: u32) -> bool {
-        self.drafts.keys().any(|(_, known)| *known == place)
+    /// Places of which something is said.
+    pub fn places(&self) -> BTreeSet<u32> {
+        self.drafts.keys().map(|(_, place)| *place).collect()
     }
 }
 
@@ -74,13 +73,16 @@ pub(in super::super) fn diagnoses(case: &Case) -> Vec<Diagnosis> {
         place,
         waits_in: draft.waits_in,
         loss: draft.amounts.loss(case.comparison),
+        q_value: 1.0,
         ground: draft.ground,
         participants: case.numbers(draft.participants),
         ranked: case.ranked,
         evidence: draft.evidence,
     };
     let mut found: Vec<Diagnosis> = drafts.drafts.into_iter().map(diagnosis).collect();
-    found.retain(|d| d.loss.excess >= WORTH_NAMING || d.evidence.unused.is_some());
+    let p_values: Vec<f64> = found.iter().map(|d| d.loss.p_value()).collect();
+    found.iter_mut().zip(q_values(&p_values)).for_each(|(diagnosis, q)| diagnosis.q_value = q);
+    found.retain(|d| d.loss.excess >= WORTH_A_WORD || d.evidence.unused.is_some());
     let unused = |d: &Diagnosis| d.evidence.unused.unwrap_or(0.0);
     found.sort_by(|a, b| {
         b.loss

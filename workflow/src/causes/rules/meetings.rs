@@ -9,7 +9,7 @@ use super::super::diagnosis::{Evidence, Ground, Rule};
 use super::super::law::law;
 use super::super::region::charge_meeting;
 use super::super::waits::Waiting;
-use super::case::Case;
+use super::case::{Case, WORTH_A_WORD};
 use super::drafts::{Draft, Drafts};
 
 /// Part of the waiting, as a fraction, for which a place is named.
@@ -27,6 +27,9 @@ pub(super) fn look(case: &Case, drafts: &mut Drafts) {
         let mut amounts = Amounts::default();
         for cause in [Cause::MeetingWait, Cause::MeetingRest] {
             case.cells.get(&(cause, meeting)).into_iter().for_each(|cell| amounts.add_part(cell, 1.0));
+        }
+        if amounts.excess(case.comparison) < WORTH_A_WORD {
+            continue;
         }
         let waiting = Waiting::of(meeting, &case.at.operations);
         let draft = Draft { evidence: evidence(case, &waiting), ..Draft::measured(&amounts) };

@@ -15,7 +15,7 @@ const SELDOM: f64 = 0.1;
 /// Looks at every call path of messages.
 pub(super) fn look(case: &Case, drafts: &mut Drafts) {
     let work = case.at.work.within(0..u32::MAX);
-    for (place, cell) in case.of_cause(Cause::PointToPoint) {
+    for (place, cell) in case.losses(Cause::PointToPoint) {
         let waits = case.at.operations.at(place);
         let correlation = rank_correlation(&work, &waits).filter(|_| !is_even(&work) && !is_even(&waits));
         let (least, mean) = (

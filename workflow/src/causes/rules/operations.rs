@@ -18,7 +18,7 @@ const RULES: [(Cause, Rule); 6] = [
 /// Looks at every operation, and at the time without a processor.
 pub(super) fn look(case: &Case, drafts: &mut Drafts) {
     for (cause, rule) in RULES {
-        for (place, cell) in case.of_cause(cause) {
+        for (place, cell) in case.losses(cause) {
             let participants = alone(&case.at.operations.at(place)).into_iter().collect();
             drafts.add(rule, place, Draft { participants, ..Draft::measured(cell) });
         }

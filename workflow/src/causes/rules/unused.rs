@@ -13,7 +13,8 @@ const WORTH_BALANCING: f64 = 0.05;
 /// that the others could have used.
 pub(super) fn look(case: &Case, drafts: &mut Drafts) {
     let whole = case.comparison.whole_at;
-    for task in case.at.work.places().filter(|task| !drafts.has_place(*task)).collect::<Vec<_>>() {
+    let known = drafts.places();
+    for task in case.at.work.places().filter(|task| !known.contains(task)) {
         let seconds = case.at.work.at(task);
         let all: f64 = seconds.iter().sum();
         let most = seconds.iter().copied().fold(0.0, f64::max);

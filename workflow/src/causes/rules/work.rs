@@ -16,11 +16,11 @@ const ALONG: f64 = 0.5;
 
 /// Looks at every task.
 pub(super) fn look(case: &Case, drafts: &mut Drafts) {
-    for (task, cell) in case.of_cause(Cause::Replicated) {
+    for (task, cell) in case.losses(Cause::Replicated) {
         let evidence = Evidence { work_ratio: ratio(case, task), ..Evidence::default() };
         drafts.add(Rule::ReplicatedWork, task, Draft { evidence, ..Draft::measured(cell) });
     }
-    for (task, cell) in case.of_cause(Cause::ComputeGrowth).filter(|(_, c)| c.excess(case.comparison) > 0.0) {
+    for (task, cell) in case.losses(Cause::ComputeGrowth) {
         let (rule, draft) = grown(case, task, cell);
         drafts.add(rule, task, draft);
     }
