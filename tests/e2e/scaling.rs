@@ -7,6 +7,9 @@ use crate::support::{Workshop, bash, build_with, outcome, programs, tools};
 /// Percentage points by which a measured share of the run may differ.
 const TOLERANCE: f64 = 3.0;
 
+/// Part of the time, in percent, for which a program may have been kept from its processors.
+const DISTURBED: f64 = 2.0;
+
 /// A workshop with a case's program.
 fn case(name: &str, build: &str) -> Workshop {
     let shop = Workshop::alone();
@@ -35,6 +38,12 @@ fn finding<'a>(score: &'a Value, rule: &str) -> &'a Value {
 fn row<'a>(score: &'a Value, name: &str) -> &'a Value {
     let rows = score["contexts"].as_array().unwrap();
     rows.iter().find(|row| row["name"] == name).unwrap_or_else(|| panic!("no {name} in the score"))
+}
+
+/// Whether other programs had the processors at the compared count, so that what the program waits for is these.
+fn disturbed(score: &Value) -> bool {
+    let disturbed = score["preempted_percent"].as_f64().is_some_and(|percent| percent > DISTURBED);
+    disturbed && !tools::skip("other programs had the processors")
 }
 
 #[track_caller]
@@ -74,19 +83,13 @@ fn threads_wait_for_a_serial_part_and_for_an_uneven_loop() {
     let shop = case("84-openmp-idle", "gcc -O2 -g -fopenmp prog.c -o prog");
     sweep(&shop, "-n 1,2 --repeat 3 --launcher threads -- ./prog");
     let score = score(&shop, "--metric time");
-    // Of 800 units of work and 440 of waiting, 240 are waited for the larger half of a loop and 200 for the serial part. Time
-    // without a processor is not in these.
-    let preempted: f64 = score["causes"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|c| c["cause"] == "preemption")
-        .map(|c| c["work_at_seconds"].as_f64().unwrap())
-        .sum();
-    let share = 1.0 - preempted / score["work_at_seconds"].as_f64().unwrap();
+    if disturbed(&score) {
+        return;
+    }
+    // Of 800 units of work and 440 of waiting, 240 are waited for the larger half of a loop and 200 for the serial part.
     let (uneven, serial) = (finding(&score, "load_imbalance"), finding(&score, "serial_section"));
     assert_eq!((&uneven["name"], &serial["name"]), (&"kernel".into(), &"serial_part".into()));
-    let of_run = |units: f64| 100.0 * units / 1240.0 * share;
+    let of_run = |units: f64| 100.0 * units / 1240.0;
     near("uneven loop", &uneven["cost_percent"], of_run(240.0), TOLERANCE);
     near("serial part", &serial["cost_percent"], of_run(200.0), TOLERANCE);
     assert_eq!(serial["participants"], serde_json::json!([0]));
@@ -100,15 +103,20 @@ fn a_rank_waits_in_a_barrier() {
     let shop = case("85-mpi-imbalance", "mpicc.openmpi -O2 -g prog.c -o prog");
     sweep(&shop, "-n 1,2 --repeat 2 --launcher mpirun -- ./prog");
     let score = score(&shop, "--metric time");
+    if disturbed(&score) {
+        return;
+    }
     let found = finding(&score, "load_imbalance");
     assert_eq!((&found["name"], &found["participants"]), (&"compute".into(), &serde_json::json!([1])));
     let waits = &score["contexts"][found["waits_in"].as_u64().unwrap() as usize]["name"];
     assert!(waits.as_str().unwrap().contains("MPI_Barrier"), "{waits}");
     assert_eq!(found["evidence"]["last_in_runs"], 2, "{found:#}");
-    let (wait, compute) = (&found["cost_percent"], &row(&score, "compute")["work_at_incl_seconds"]);
-    let wait = wait.as_f64().unwrap() / 100.0 * score["work_at_seconds"].as_f64().unwrap();
-    let told = 100.0 * wait / (wait + compute.as_f64().unwrap());
-    assert!(told > 10.0, "rank 0 waits for rank 1, which has three times its work: {told} %");
+    // Rank 0 has a third of the work of rank 1: of 1200 units 400 are waited.
+    let seconds =
+        |percent: &Value| percent.as_f64().unwrap() / 100.0 * score["work_at_seconds"].as_f64().unwrap();
+    let compute = row(&score, "compute")["work_at_incl_seconds"].as_f64().unwrap();
+    let wait = seconds(&found["cost_percent"]);
+    near("waiting", &(100.0 * wait / (wait + compute)).into(), 100.0 / 3.0, TOLERANCE);
 }
 
 /// The table of a program at 1, 2, 4 and 8 processes: 17.5, 19.5, 25 and 42 units.

@@ -3,9 +3,8 @@
 use falloff_postprocess::views::{RowKind, ViewKind};
 use serde::Serialize;
 
-use super::json_causes as of;
 use super::json_causes::{
-    CauseJson, DisturbanceJson, EfficiencyJson, StepJson as WaterfallJson, SubtreeJson, WaitingJson,
+    self, CauseJson, DisturbanceJson, EfficiencyJson, StepJson as WaterfallJson, SubtreeJson, WaitingJson,
 };
 use super::json_findings::{FindingJson, findings};
 use crate::results::SweepState;
@@ -191,13 +190,13 @@ pub fn json(sweep: &SweepState, score: &Score, threshold: f64) -> serde_json::Re
         views: Views { callers: rows(&score.callers, threshold), flat: rows(&score.flat, threshold) },
         hot_path: &score.context.hot_path,
         findings: findings(sweep, score),
-        charge: analysis.map(of::charge),
-        causes: of::causes(analysis),
-        waiting: of::waiting(analysis, total.work_at),
-        disturbances: of::disturbances(analysis),
-        efficiencies: of::efficiencies(analysis),
-        waterfall: of::waterfall(analysis),
-        context_efficiencies: of::subtrees(analysis),
+        charge: analysis.map(json_causes::charge),
+        causes: json_causes::causes(analysis),
+        waiting: json_causes::waiting(analysis, total.work_at),
+        disturbances: json_causes::disturbances(analysis),
+        efficiencies: json_causes::efficiencies(analysis),
+        waterfall: json_causes::waterfall(analysis),
+        context_efficiencies: json_causes::subtrees(analysis),
         divergence: divergence(score),
         scales: scales(score),
         health: health(score),
