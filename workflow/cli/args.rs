@@ -211,6 +211,9 @@ pub struct ScoreArgs {
     /// Expect the same work on every processor, whatever the sweep was made for
     #[arg(long)]
     pub weak: bool,
+    /// Whether waiting for the last in collectives counts where it is waited, or for the work that makes the others wait
+    #[arg(long, value_enum, default_value_t = ChargeTo::Place)]
+    pub charge: ChargeTo,
     /// What functions that match, with all that they call, cost each process, beside what the sweep expects: 'solve=N^3/p', of
     /// the processor count p and of names given by --arg; may be repeated
     #[arg(long, value_name = "PATTERN=FORMULA", value_parser = OwnExpectation::parse)]
@@ -471,6 +474,12 @@ pub enum ScoreTable {
     Efficiencies,
     /// What to look at
     Findings,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ChargeTo {
+    Place,
+    Cause,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

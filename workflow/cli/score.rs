@@ -5,12 +5,13 @@ use std::path::Path;
 
 use falloff_postprocess::views::ViewKind;
 use falloff_workflow::Error;
+use falloff_workflow::causes::Charge;
 use falloff_workflow::exit;
 use falloff_workflow::report::{self, TextOptions};
 use falloff_workflow::results::{Choice, Results};
 use falloff_workflow::scoring::{Scaling, Score};
 
-use crate::args::{ScoreArgs, ScoreFormat, ScoreTable};
+use crate::args::{ChargeTo, ScoreArgs, ScoreFormat, ScoreTable};
 use crate::failure::Failure;
 use crate::output::Output;
 
@@ -31,6 +32,10 @@ pub fn score(args: &ScoreArgs, output: &Output) -> Result<i32, Failure> {
             (true, _) => Some(Scaling::Strong),
             (_, true) => Some(Scaling::Weak),
             _ => None,
+        },
+        charge: match args.charge {
+            ChargeTo::Place => Charge::Place,
+            ChargeTo::Cause => Charge::Cause,
         },
         own: args.expect.clone(),
         arguments: args.arguments.clone(),
@@ -71,7 +76,7 @@ fn csv(results: &Results, score: &Score, args: &ScoreArgs) -> Result<String, Fai
         ScoreTable::Causes => report::csv_tables::causes(score),
         ScoreTable::Places => report::csv_tables::places(score),
         ScoreTable::Efficiencies => report::csv_tables::efficiencies(score),
-        ScoreTable::Findings => report::csv_tables::findings(score),
+        ScoreTable::Findings => report::csv_tables::findings(&results.state, score),
     };
     table.map_err(|e| Failure {
         message: format!("failed to write the score as CSV: {e}"),

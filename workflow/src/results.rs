@@ -7,6 +7,7 @@ use falloff_postprocess::{ClockGroups, Database, OpenOptions, is_merged, open};
 use falloff_profiler::{MEASUREMENTS, RUN_FILE};
 use rayon::prelude::*;
 
+use crate::causes::Charge;
 use crate::journal::{Entry, Journal, State};
 use crate::plan::{PLAN_FILE, Plan, RunKey};
 use crate::scoring::{OwnExpectation, Question, Run, Scaling, Score};
@@ -54,6 +55,8 @@ pub struct Choice {
     pub at: Option<u32>,
     /// Expectation; the sweep's own if not given, with what it expects of some call paths.
     pub scaling: Option<Scaling>,
+    /// To which call paths waiting for the last is charged.
+    pub charge: Charge,
     /// Further expectations of some call paths, which count before the sweep's.
     pub own: Vec<OwnExpectation>,
     /// Values of the names in these, beside the sweep's.
@@ -152,6 +155,7 @@ impl Results {
             period: 1.0 / f64::from(plan.rate_hz),
             callers: choice.callers,
             steps: choice.steps,
+            charge: choice.charge,
         };
         self.check_clocks(&question.metric)?;
         Score::new(&self.runs, &question)

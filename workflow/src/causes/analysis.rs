@@ -1,27 +1,45 @@
-//! All that is said of causes: the partition of the excess, and the efficiencies of every scale.
+//! All that is said of causes: the partition of the excess, what it looks like, and the efficiencies of every scale.
 
-use std::collections::BTreeSet;
-
-use falloff_postprocess::Tree;
-use rayon::prelude::*;
-
-use super::classify::Classified;
+use super::accounts::{Accounts, Charge, Sides};
+use super::diagnosis::Diagnosis;
+use super::disturbance::{Disturbance, disturbances};
 use super::efficiency::{Counters, Efficiencies, Useful, efficiencies};
-use super::frames::Frames;
 use super::ledger::Ledger;
-use super::partition::{CauseLoss, Sides, partition};
-use crate::scoring::{Comparison, Growth, Run};
+use super::partition::{CauseLoss, cells, partition};
+use super::replicated::replicated;
+use super::rules::{Case, diagnoses};
+use super::spread::Spread;
+use super::subtree::{Subtree, mean_useful, subtrees};
+use super::waits::Waiting;
+use super::waterfall::{Step, waterfall};
+use crate::scoring::Comparison;
+
+/// Smallest share of the run, as a fraction, for which the waiting of a collective call path is told.
+const WORTH_TELLING: f64 = 0.001;
 
 /// Why a sweep loses what it loses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Analysis {
+    /// To which call paths waiting for the last is charged.
+    pub charge: Charge,
     /// The excess of the whole run by cause, largest first. The parts sum to it.
     pub causes: Vec<CauseLoss>,
-    /// Efficiencies of every scale against the base, smallest scale first; of the base and the compared scale alone where call
-    /// paths have expectations of their own.
+    /// What the parts look like, by what they cost.
+    pub diagnoses: Vec<Diagnosis>,
+    /// Numbers of the ranks, or threads, that take part at the compared scale.
+    pub numbers: Vec<u32>,
+    /// Waiting in every collective call path at the compared scale, most time first.
+    pub waiting: Vec<Waiting>,
+    /// Efficiencies of every scale against the base, smallest scale first.
     pub efficiencies: Vec<ScaleEfficiency>,
     /// Parallel efficiency at the base: `1 − X = parallel_q · computational / parallel_p`.
     pub parallel_base: f64,
+    /// From perfect scaling to the work efficiency.
+    pub waterfall: Vec<Step>,
+    /// Efficiencies of call paths.
+    pub subtrees: Vec<Subtree>,
+    /// Events that tell of disturbances, where they were counted.
+    pub disturbances: Vec<Disturbance>,
 }
 
 /// Efficiencies of one scale.
@@ -34,54 +52,38 @@ pub struct ScaleEfficiency {
 }
 
 impl Analysis {
-    /// Looks into the runs of a comparison. `maps[i]` has the places of run `i`'s contexts in the tree. `None` if the metric is
-    /// missing somewhere or a scale did nothing.
-    pub fn new(
-        runs: &[Run],
-        maps: &[Vec<u32>],
-        tree: &Tree,
-        metric: &str,
-        comparison: &Comparison,
-        growth: &Growth,
-    ) -> Option<Analysis> {
-        let (base, at) = (comparison.base.scale, comparison.at.scale);
-        let scaling = |to: u32| comparison.scaling.rho(base, to);
-        // What contexts of the base are expected to become, but for the growth that the whole run is expected to have.
-        let weight = |scale: u32, context: u32| match scale == base {
-            true => growth.of(context, base, at) / scaling(at),
-            false => 1.0,
-        };
-        let classified = Classified::new(tree, &Frames::known());
-        let frame_of = innermost_frames(tree);
-        let mut ledgers: Vec<(u32, u32, Ledger)> = runs
-            .par_iter()
-            .zip(maps)
-            .map(|(run, map)| {
-                let weight = |context| weight(run.scale, context);
-                let ledger = Ledger::new(run, map, tree, &classified, &frame_of, metric, weight)?;
-                Some((run.scale, run.repetition, ledger))
-            })
-            .collect::<Option<_>>()?;
-        ledgers.sort_by_key(|(scale, repetition, _)| (*scale, *repetition));
-        let of_scale = |scale: u32| -> Vec<&Ledger> {
-            ledgers.iter().filter(|(s, ..)| *s == scale).map(|(.., ledger)| ledger).collect()
-        };
-        let sides = Sides { base: of_scale(comparison.base.scale), at: of_scale(comparison.at.scale) };
-        let expected = mean(&sides.base);
-        // What is expected of the base at other counts is another run where call paths have expectations of their own.
-        let known = |scale: &u32| growth.of_all(base, at).is_some() || [base, at].contains(scale);
-        let scales: BTreeSet<u32> = ledgers.iter().map(|(scale, ..)| *scale).filter(known).collect();
-        let of = |scale: u32| {
-            let rho = scaling(scale);
+    /// Looks into the runs of a comparison. `None` if a scale did nothing.
+    pub fn new(accounts: &Accounts, comparison: &Comparison) -> Option<Analysis> {
+        let tree = accounts.tree;
+        let sides = Sides { base: accounts.of(comparison.base.scale), at: accounts.of(comparison.at.scale) };
+        let base = mean(&sides.base);
+        let efficiencies_of = |scale: u32| {
+            let rho = comparison.scaling.rho(comparison.base.scale, scale);
             Some(ScaleEfficiency {
                 scale,
-                efficiencies: efficiencies(&expected, &mean(&of_scale(scale)), rho)?,
+                efficiencies: efficiencies(&base, &mean(&accounts.of(scale)), rho)?,
             })
         };
+        let scales = accounts.scales().into_iter().map(efficiencies_of).collect::<Option<Vec<_>>>()?;
+        let at_scale = |scale: u32| scales.iter().find(|e| e.scale == scale).map(|e| &e.efficiencies);
+        let again = replicated(tree, comparison, &sides);
+        let placed = cells(accounts, comparison, &again, Charge::Place);
+        let causes = match accounts.charge {
+            Charge::Place => partition(&placed, comparison),
+            charge => partition(&cells(accounts, comparison, &again, charge), comparison),
+        };
+        let case = Case::new(accounts, comparison, &sides, &placed)?;
         Some(Analysis {
-            causes: partition(tree, &classified, &frame_of, comparison, &sides),
-            efficiencies: scales.into_iter().map(of).collect::<Option<_>>()?,
-            parallel_base: expected.useful.iter().sum::<f64>() / expected.whole,
+            charge: accounts.charge,
+            causes,
+            diagnoses: diagnoses(&case),
+            numbers: case.participants.iter().map(|participant| participant.number).collect(),
+            waiting: waiting(accounts, comparison, &sides),
+            parallel_base: base.useful.iter().sum::<f64>() / base.whole,
+            waterfall: waterfall(at_scale(comparison.base.scale)?, at_scale(comparison.at.scale)?),
+            subtrees: subtrees(tree, comparison, &sides),
+            disturbances: disturbances(accounts, comparison),
+            efficiencies: scales,
         })
     }
 
@@ -91,33 +93,25 @@ impl Analysis {
     }
 }
 
-/// The innermost frame of every context, itself if it is one; the root is its own.
-fn innermost_frames(tree: &Tree) -> Vec<u32> {
-    let mut frames = vec![0; tree.len()];
-    for context in 1..tree.len() as u32 {
-        let above = frames[tree.contexts()[context as usize].parent as usize];
-        frames[context as usize] = if tree.kind(context).is_frame() { context } else { above };
-    }
-    frames
+/// Waiting in collective call paths.
+fn waiting(accounts: &Accounts, comparison: &Comparison, sides: &Sides) -> Vec<Waiting> {
+    let operations = Spread::mean(&sides.at.iter().map(|ledger| &ledger.operations).collect::<Vec<_>>());
+    let meetings = operations.places().filter(|place| accounts.classified.activity(*place).is_meeting());
+    let mut found: Vec<Waiting> = meetings.map(|meeting| Waiting::of(meeting, &operations)).collect();
+    found.retain(|waiting| waiting.high >= WORTH_TELLING * comparison.whole_at);
+    found.sort_by(|a, b| b.high.total_cmp(&a.high).then(a.place.cmp(&b.place)));
+    found
 }
 
-/// The mean of repetitions, participant by participant from the one with least work to the one with most: which one it is
-/// may change from run to run.
+/// The mean run.
 fn mean(ledgers: &[&Ledger]) -> Useful {
     let count = ledgers.len().max(1) as f64;
-    let mut useful = vec![0.0; ledgers.iter().map(|l| l.useful.useful.len()).max().unwrap_or(0)];
-    for ledger in ledgers {
-        let mut own = ledger.useful.useful.clone();
-        own.resize(useful.len(), 0.0);
-        own.sort_by(f64::total_cmp);
-        useful.iter_mut().zip(own).for_each(|(sum, seconds)| *sum += seconds / count);
-    }
     let counters = ledgers.iter().map(|l| l.useful.counters).reduce(|a, b| {
         let (a, b) = (a?, b?);
         Some(Counters { instructions: a.instructions + b.instructions, cycles: a.cycles + b.cycles })
     });
     Useful {
-        useful,
+        useful: mean_useful(ledgers.iter().map(|l| l.useful.useful.clone())),
         whole: ledgers.iter().map(|l| l.useful.whole).sum::<f64>() / count,
         counters: counters
             .flatten()

@@ -1,9 +1,10 @@
-//! Why the run loses what it loses, in the text report: the excess by cause, and the efficiencies of every scale.
+//! Why the run loses what it loses, in the text report: the excess by cause, waiting, and efficiencies.
 
 use super::functions::labelled;
+use super::numbers::listed;
 use super::table::{Table, percent, with_width};
 use super::text::{TextOptions, section};
-use crate::causes::{Analysis, Cause, CauseLoss};
+use crate::causes::{Analysis, Cause, CauseLoss, Charge, Disturbance, Waiting};
 use crate::scoring::Score;
 
 /// Smallest part of the run that a cause is listed for, as a fraction.
@@ -36,7 +37,30 @@ pub(super) fn cause_lines(score: &Score, options: &TextOptions) -> Vec<String> {
         "  {}  together: the excess of the whole run",
         with_width(total.excess, total.half_width)
     ));
-    section("WHY (parts of the excess %, which add up)", body, options)
+    body.extend(analysis.disturbances.iter().map(|d| disturbance(score, d)));
+    let title = match analysis.charge {
+        Charge::Place => "WHY (parts of the excess %, which add up)",
+        Charge::Cause => {
+            "WHY (parts of the excess %, which add up; waiting at the work that makes the others wait)"
+        }
+    };
+    section(title, body, options)
+}
+
+/// Events beside the excess: they have no time of their own.
+fn disturbance(score: &Score, events: &Disturbance) -> String {
+    let place = events
+        .place
+        .map(|place| format!(", most of the growth in {}", score.context.rows[place as usize].name));
+    format!(
+        "                 {}: {:.0} at {}, {:.0} at {}{}",
+        events.name,
+        events.base,
+        score.base,
+        events.at,
+        score.at,
+        place.unwrap_or_default()
+    )
 }
 
 fn place_lines(score: &Score, cause: &CauseLoss, options: &TextOptions) -> Vec<String> {
@@ -81,7 +105,82 @@ pub(super) fn efficiency_lines(score: &Score, options: &TextOptions) -> Vec<Stri
     }
     let mut body = table.lines();
     body.extend(identity(score, analysis));
+    body.push(String::new());
+    body.extend(waterfall(score, analysis));
+    let paths = hot_path(score, analysis, options);
+    if !paths.is_empty() {
+        body.push(String::new());
+        body.extend(paths);
+    }
     section("EFFICIENCIES", body, options)
+}
+
+/// From perfect scaling to the work efficiency: the steps add up.
+fn waterfall(score: &Score, analysis: &Analysis) -> Vec<String> {
+    let mut table = Table::new(&["points", "left %", "from perfect scaling"]);
+    for step in &analysis.waterfall {
+        table.row(vec![percent(step.change), percent(step.left), step.factor.title().into()]);
+    }
+    let total = score.total().excess;
+    table.row(vec![percent(-total), percent(1.0 - total), "together: the work efficiency".into()]);
+    table.lines()
+}
+
+/// Efficiencies of the call paths of the hot path that have enough work.
+fn hot_path(score: &Score, analysis: &Analysis, options: &TextOptions) -> Vec<String> {
+    let of = |row: &u32| analysis.subtrees.iter().find(|subtree| subtree.context == *row);
+    let listed: Vec<_> = score.context.hot_path.iter().filter_map(of).collect();
+    if listed.is_empty() {
+        return Vec::new();
+    }
+    let mut table =
+        Table::new(&["share %", "parallel %", "= balance %", "x communication %", "computational %"]);
+    for subtree in &listed {
+        let e = &subtree.efficiencies;
+        table.row(
+            [subtree.share, e.parallel, e.load_balance, e.communication, e.computational].map(percent).into(),
+        );
+    }
+    let name = |row: usize, room: usize| labelled(&score.context.rows[listed[row].context as usize], room);
+    table.with_last(options.width, "on the hot path", name).lines()
+}
+
+/// Call paths of collective operations that are listed.
+const MEETINGS: usize = 6;
+
+/// What is waited in collective call paths.
+pub(super) fn waiting_lines(score: &Score, options: &TextOptions) -> Vec<String> {
+    let Some(analysis) = &score.analysis else { return Vec::new() };
+    let whole = score.total().work_at;
+    let worth = |waiting: &&Waiting| waiting.high >= LISTED * whole;
+    let listed: Vec<&Waiting> = analysis.waiting.iter().filter(worth).take(MEETINGS).collect();
+    if listed.is_empty() {
+        return Vec::new();
+    }
+    let mut table = Table::new(&["at least %", "at most %", "last"]);
+    for waiting in &listed {
+        let last = if waiting.is_persistent() { last(analysis, waiting) } else { "by turns".into() };
+        table.row(vec![percent(waiting.low() / whole), percent(waiting.high / whole), last]);
+    }
+    let place = |row: usize, room: usize| {
+        let row = &score.context.rows[listed[row].place as usize];
+        let caller = row.parent.map(|p| &score.context.rows[p as usize]).filter(|p| p.parent.is_some());
+        let from = caller.map_or(String::new(), |caller| format!(" in {}", labelled(caller, room / 2)));
+        format!("{}{from}", labelled(row, room - room / 2))
+    };
+    let title = format!("WAITING IN COLLECTIVES AT {} (% of the run)", score.at);
+    section(&title, table.with_last(options.width, "where", place).lines(), options)
+}
+
+/// Those who come last.
+fn last(analysis: &Analysis, waiting: &Waiting) -> String {
+    listed(
+        &waiting
+            .last
+            .iter()
+            .filter_map(|who| analysis.numbers.get(*who as usize).copied())
+            .collect::<Vec<_>>(),
+    )
 }
 
 /// 1 − X = parallel(q) · computational / parallel(p), in numbers.

@@ -7,9 +7,10 @@ use serde_json::{Result, Value};
 
 use super::json::{self, RowStepJson};
 use super::json_causes;
+use super::json_findings;
 use crate::plan::RunKey;
 use crate::results::SweepState;
-use crate::scoring::{Score, findings as found};
+use crate::scoring::Score;
 
 /// What is said of the sweep as a whole, in one line: the fields of JSON and of its `health` that are no lists.
 pub fn summary(sweep: &SweepState, score: &Score) -> Result<String> {
@@ -63,8 +64,8 @@ pub fn efficiencies(score: &Score) -> Result<String> {
 }
 
 /// What to look at.
-pub fn findings(score: &Score) -> Result<String> {
-    table(&found(score).into_iter().map(|f| json::finding(score, f)).collect::<Vec<_>>())
+pub fn findings(sweep: &SweepState, score: &Score) -> Result<String> {
+    table(&json_findings::findings(sweep, score))
 }
 
 /// Contexts that have a part in each cause.

@@ -3,9 +3,12 @@
 use falloff_postprocess::views::{RowKind, ViewKind};
 use serde::Serialize;
 
-use super::json_causes::{CauseJson, EfficiencyJson, causes, efficiencies};
+use super::json_causes::{
+    self, CauseJson, DisturbanceJson, EfficiencyJson, StepJson as WaterfallJson, SubtreeJson, WaitingJson,
+};
+use super::json_findings::{FindingJson, findings};
 use crate::results::SweepState;
-use crate::scoring::{Finding, Loss, RunHealth, Score, ScoredRow, ScoredView, Step, findings};
+use crate::scoring::{Loss, RunHealth, Score, ScoredRow, ScoredView, Step};
 
 const SCHEMA: &str = "falloff.score";
 const VERSION: u32 = 1;
@@ -36,8 +39,13 @@ struct Document<'a> {
     views: Views<'a>,
     hot_path: &'a [u32],
     findings: Vec<FindingJson<'a>>,
+    charge: Option<&'static str>,
     causes: Vec<CauseJson>,
+    waiting: Vec<WaitingJson>,
+    disturbances: Vec<DisturbanceJson>,
     efficiencies: Vec<EfficiencyJson>,
+    waterfall: Vec<WaterfallJson>,
+    context_efficiencies: Vec<SubtreeJson>,
     divergence: DivergenceJson<'a>,
     scales: Vec<ScaleJson>,
     health: Health<'a>,
@@ -98,14 +106,6 @@ pub(super) struct RowStepJson {
     excess_excl_half_width_percent: f64,
     part_incl_percent: f64,
     part_excl_percent: f64,
-}
-
-#[derive(Serialize)]
-pub(super) struct FindingJson<'a> {
-    flat_id: u32,
-    name: &'a str,
-    excess_excl_percent: f64,
-    text: String,
 }
 
 #[derive(Serialize)]
@@ -193,6 +193,7 @@ pub fn json(sweep: &SweepState, score: &Score, threshold: f64) -> serde_json::Re
 /// As [`json`], not yet as text.
 pub(super) fn document<'a>(sweep: &'a SweepState, score: &'a Score, threshold: f64) -> impl Serialize + 'a {
     let total = score.total();
+    let analysis = score.analysis.as_ref();
     let (base_repetitions, at_repetitions) = score.repetitions;
     Document {
         schema: SCHEMA,
@@ -221,9 +222,14 @@ pub(super) fn document<'a>(sweep: &'a SweepState, score: &'a Score, threshold: f
             flat: rows(&score.flat, threshold, &[]),
         },
         hot_path: &score.context.hot_path,
-        findings: findings(score).into_iter().map(|f| finding(score, f)).collect(),
-        causes: causes(score.analysis.as_ref()),
-        efficiencies: efficiencies(score.analysis.as_ref()),
+        findings: findings(sweep, score),
+        charge: analysis.map(json_causes::charge),
+        causes: json_causes::causes(analysis),
+        waiting: json_causes::waiting(analysis, total.work_at),
+        disturbances: json_causes::disturbances(analysis),
+        efficiencies: json_causes::efficiencies(analysis),
+        waterfall: json_causes::waterfall(analysis),
+        context_efficiencies: json_causes::subtrees(analysis),
         divergence: divergence(score),
         scales: scales(score),
         health: health(score),
@@ -300,16 +306,6 @@ pub(super) fn row_step(step: &Step, row: u32) -> RowStepJson {
         excess_excl_half_width_percent: percent(of.exclusive.half_width),
         part_incl_percent: percent(of.part_inclusive),
         part_excl_percent: percent(of.part_exclusive),
-    }
-}
-
-pub(super) fn finding(score: &Score, finding: Finding) -> FindingJson<'_> {
-    let row = &score.flat.rows[finding.row as usize];
-    FindingJson {
-        flat_id: row.id,
-        name: &row.name,
-        excess_excl_percent: percent(row.exclusive.excess),
-        text: finding.text,
     }
 }
 

@@ -1,9 +1,9 @@
-//! Causes and efficiencies in the score's JSON.
+//! Causes, waiting and efficiencies in the score's JSON.
 
 use serde::Serialize;
 
 use super::json::percent;
-use crate::causes::{Analysis, CauseLoss, ScaleEfficiency};
+use crate::causes::{Analysis, CauseLoss, Charge, Disturbance, ScaleEfficiency, Step, Subtree, Waiting};
 
 #[derive(Serialize)]
 pub(super) struct CauseJson {
@@ -68,4 +68,95 @@ pub(super) fn efficiencies(analysis: Option<&Analysis>) -> Vec<EfficiencyJson> {
         }
     };
     analysis.into_iter().flat_map(|a| a.efficiencies.iter().map(efficiency)).collect()
+}
+
+#[derive(Serialize)]
+pub(super) struct WaitingJson {
+    id: u32,
+    at_least_percent: f64,
+    at_most_percent: f64,
+    participants: usize,
+    last: Vec<u32>,
+}
+
+#[derive(Serialize)]
+pub(super) struct DisturbanceJson {
+    metric: &'static str,
+    base_count: f64,
+    at_count: f64,
+    id: Option<u32>,
+}
+
+#[derive(Serialize)]
+pub(super) struct StepJson {
+    factor: &'static str,
+    ratio: f64,
+    change_percent: f64,
+    left_percent: f64,
+}
+
+#[derive(Serialize)]
+pub(super) struct SubtreeJson {
+    id: u32,
+    share_percent: f64,
+    parallel_base_percent: f64,
+    parallel_percent: f64,
+    load_balance_percent: f64,
+    communication_percent: f64,
+    computational_percent: f64,
+    global_percent: f64,
+}
+
+pub(super) fn charge(analysis: &Analysis) -> &'static str {
+    match analysis.charge {
+        Charge::Place => "place",
+        Charge::Cause => "cause",
+    }
+}
+
+pub(super) fn waiting(analysis: Option<&Analysis>, whole_at: f64) -> Vec<WaitingJson> {
+    let of = |analysis: &Analysis| -> Vec<WaitingJson> {
+        let numbers = |last: &[u32]| {
+            last.iter().filter_map(|who| analysis.numbers.get(*who as usize).copied()).collect::<Vec<u32>>()
+        };
+        let waiting = |w: &Waiting| WaitingJson {
+            id: w.place,
+            at_least_percent: percent(w.low() / whole_at),
+            at_most_percent: percent(w.high / whole_at),
+            participants: w.count,
+            last: numbers(&w.last),
+        };
+        analysis.waiting.iter().map(waiting).collect()
+    };
+    analysis.map(of).unwrap_or_default()
+}
+
+pub(super) fn disturbances(analysis: Option<&Analysis>) -> Vec<DisturbanceJson> {
+    let disturbance =
+        |d: &Disturbance| DisturbanceJson { metric: d.name, base_count: d.base, at_count: d.at, id: d.place };
+    analysis.into_iter().flat_map(|a| a.disturbances.iter().map(disturbance)).collect()
+}
+
+pub(super) fn waterfall(analysis: Option<&Analysis>) -> Vec<StepJson> {
+    let step = |s: &Step| StepJson {
+        factor: s.factor.word(),
+        ratio: s.ratio,
+        change_percent: percent(s.change),
+        left_percent: percent(s.left),
+    };
+    analysis.into_iter().flat_map(|a| a.waterfall.iter().map(step)).collect()
+}
+
+pub(super) fn subtrees(analysis: Option<&Analysis>) -> Vec<SubtreeJson> {
+    let subtree = |s: &Subtree| SubtreeJson {
+        id: s.context,
+        share_percent: percent(s.share),
+        parallel_base_percent: percent(s.parallel_base),
+        parallel_percent: percent(s.efficiencies.parallel),
+        load_balance_percent: percent(s.efficiencies.load_balance),
+        communication_percent: percent(s.efficiencies.communication),
+        computational_percent: percent(s.efficiencies.computational),
+        global_percent: percent(s.efficiencies.global),
+    };
+    analysis.into_iter().flat_map(|a| a.subtrees.iter().map(subtree)).collect()
 }

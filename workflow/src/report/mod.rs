@@ -4,14 +4,18 @@ mod causes;
 pub mod csv;
 pub mod csv_tables;
 pub(crate) mod escape;
+mod findings;
 mod functions;
 pub mod json;
 mod json_causes;
+mod json_findings;
 mod names;
+mod numbers;
 mod paint;
 pub mod plots;
 pub(crate) mod table;
 mod text;
+mod text_findings;
 mod tree;
 pub mod verdict;
 

@@ -2,15 +2,16 @@
 
 use falloff_postprocess::views::{LEFT_OUT, ViewKind};
 
-use super::causes::{cause_lines, efficiency_lines};
+use super::causes::{cause_lines, efficiency_lines, waiting_lines};
 use super::functions::function_lines;
 use super::names::shorten;
 use super::paint::Paint;
 use super::table::{Table, percent, seconds, with_width};
+use super::text_findings::finding_lines;
 use super::tree::{hot_path_lines, tree_lines};
 use crate::plan::RunKey;
 use crate::results::SweepState;
-use crate::scoring::{Class, Scaling, Score, findings};
+use crate::scoring::{Class, Scaling, Score};
 
 /// What the reader wants to see.
 #[derive(Clone, Copy, Debug)]
@@ -42,9 +43,10 @@ pub fn text(sweep: &SweepState, score: &Score, options: &TextOptions) -> String 
     lines.extend(summary(score, options));
     lines.extend(scale_table(sweep, score, options));
     lines.extend(cause_lines(score, options));
-    lines.extend(hot_path_lines(score, options));
     lines.extend(finding_lines(sweep, score, options));
+    lines.extend(hot_path_lines(score, options));
     lines.extend(efficiency_lines(score, options));
+    lines.extend(waiting_lines(score, options));
     lines.extend(function_lines(score, options));
     lines.extend(tree_lines(score, options));
     lines.extend(divergence(score, options));
@@ -202,30 +204,6 @@ fn scale_table(sweep: &SweepState, score: &Score, options: &TextOptions) -> Vec<
         ]);
     }
     section("SCALES", table.lines(), options)
-}
-
-fn finding_lines(sweep: &SweepState, score: &Score, options: &TextOptions) -> Vec<String> {
-    let mut body: Vec<String> = Vec::new();
-    let mut named = None;
-    for finding in findings(score) {
-        let row = &score.flat.rows[finding.row as usize];
-        if named.replace(row.id) != Some(row.id) {
-            let loss = with_width(row.exclusive.excess, row.exclusive.half_width);
-            let room = options.width.saturating_sub(18);
-            body.push(format!("  {loss}  {}", options.paint.bold(&shorten(&row.name, room))));
-        }
-        body.push(format!("                {}", finding.text));
-    }
-    if body.is_empty() {
-        body.push(
-            "  no function's excess is told from zero: more repetitions or longer runs would tell".into(),
-        );
-    }
-    if let Some(key) = sweep.good.iter().find(|key| key.scale == score.at) {
-        let dir = sweep.dir.join(key.directory());
-        body.push(format!("  next: falloff view {} --view callers", dir.display()));
-    }
-    section("WHAT TO LOOK AT", body, options)
 }
 
 fn divergence(score: &Score, options: &TextOptions) -> Vec<String> {

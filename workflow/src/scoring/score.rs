@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use falloff_postprocess::views::{Layout, ViewKind};
 use falloff_postprocess::{Tree, Unit};
+use rayon::prelude::*;
 
 use super::columns::{Aligned, Columns, Run, ScaleColumns};
 use super::divergence::Divergence;
@@ -16,7 +17,7 @@ use super::own_expectation::OwnExpectation;
 use super::rows::ScoredView;
 use super::scales::{ScaleSummary, summarise, whole};
 use super::steps::{Step, steps};
-use crate::causes::Analysis;
+use crate::causes::{Accounts, Analysis, Charge, RunCosts};
 use crate::template::Argument;
 use crate::{Error, Result};
 
@@ -39,6 +40,8 @@ pub struct Question {
     pub arguments: Vec<Argument>,
     /// Asked time between samples, seconds.
     pub period: f64,
+    /// To which call paths waiting for the last is charged.
+    pub charge: Charge,
     /// Whether the callers view is wanted: it may have many times the rows of the tree.
     pub callers: bool,
     /// Whether the steps from count to count are wanted for every call path.
@@ -100,7 +103,17 @@ impl Score {
         if !times(runs).contains(&question.metric) {
             return Err(no_metric());
         }
-        let aligned = Aligned::new(runs, &question.metric).ok_or_else(no_metric)?;
+        let mut aligned = Aligned::new(runs, &question.metric).ok_or_else(no_metric)?;
+        let costs: Option<Vec<RunCosts>> = runs
+            .par_iter()
+            .zip(&aligned.maps)
+            .map(|(run, map)| RunCosts::of(run, map, &question.metric))
+            .collect();
+        let costs = costs.ok_or_else(no_metric)?;
+        let expecting = (!question.own.is_empty()).then(|| costs.clone());
+        let period = aligned.columns.period(question.period);
+        let accounts = Accounts::new(&aligned.tree, costs, question.charge, period);
+        accounts.charge(&mut aligned.columns);
         let participants = |scale: u32| {
             let mut participants = Participants::new(aligned.tree.len());
             for (run, map) in runs.iter().zip(&aligned.maps).filter(|(run, _)| run.scale == scale) {
@@ -108,12 +121,40 @@ impl Score {
             }
             participants
         };
-        let score =
+        let mut score =
             Score::of_columns(&aligned.tree, &aligned.columns, question, participants, RunHealth::of(runs))?;
-        let analysis = score.comparison(&aligned.columns).and_then(|comparison| {
-            Analysis::new(runs, &aligned.maps, &aligned.tree, &question.metric, &comparison, &score.growth)
-        });
-        Ok(Score { preempted: preempted(runs, &score), analysis, ..score })
+        match expecting {
+            None => score.analyse(&accounts, &aligned.columns),
+            Some(costs) => {
+                let costs = score.expected_costs(costs);
+                let accounts = Accounts::new(&aligned.tree, costs, question.charge, period);
+                score.analyse(&accounts, &aligned.columns);
+            }
+        }
+        Ok(Score { preempted: preempted(runs, &score), ..score })
+    }
+
+    /// The costs of the runs that are compared, those at the base multiplied by what each context is expected to grow beyond the
+    /// whole run: why something is lost is then told against the run that is expected. All as they are where no call path has an
+    /// expectation of its own.
+    pub fn expected_costs(&self, mut costs: Vec<RunCosts>) -> Vec<RunCosts> {
+        let (base, at) = (self.base, self.at);
+        if self.growth.of_all(base, at).is_some() {
+            return costs;
+        }
+        costs.retain(|run| run.scale == base || run.scale == at);
+        for cost in costs.iter_mut().filter(|run| run.scale == base).flat_map(|run| &mut run.costs) {
+            let weight = self.growth.of(cost.context, base, at) / self.scaling.rho(base, at);
+            for part in [&mut cost.seconds, &mut cost.preempted, &mut cost.instructions, &mut cost.cycles] {
+                *part *= weight;
+            }
+        }
+        costs
+    }
+
+    /// Adds why the runs, whose costs `accounts` has, lose what they lose.
+    pub fn analyse(&mut self, accounts: &Accounts, columns: &Columns) {
+        self.analysis = self.comparison(columns).and_then(|comparison| Analysis::new(accounts, &comparison));
     }
 
     /// Scores columns of exclusive cost over a tree; `participants` gives the spread of a scale's cost.

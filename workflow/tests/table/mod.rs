@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use falloff_postprocess::{Scope, ScopeKind, Tree, TreeBuilder};
+use falloff_workflow::causes::{Accounts, Charge, Cost, Participant, RunCosts};
 use falloff_workflow::scoring::{Columns, OwnExpectation, Participants, Question, RunHealth, Scaling, Score};
 use falloff_workflow::{Error, Result};
 
@@ -50,6 +51,7 @@ impl Table {
             own: self.own.clone(),
             arguments: vec![],
             period: 0.005,
+            charge: Charge::Place,
             callers: true,
             steps: true,
         })
@@ -75,7 +77,35 @@ impl Table {
             }
             participants
         };
-        Score::of_columns(&self.tree, &columns, question, participants, RunHealth::default())
+        let mut score =
+            Score::of_columns(&self.tree, &columns, question, participants, RunHealth::default())?;
+        let costs = score.expected_costs(self.costs());
+        let accounts = Accounts::new(&self.tree, costs, Charge::Place, question.period);
+        score.analyse(&accounts, &columns);
+        Ok(score)
+    }
+
+    /// The costs of every run.
+    fn costs(&self) -> Vec<RunCosts> {
+        let mut runs: BTreeMap<(u32, u32), RunCosts> = BTreeMap::new();
+        for (scale, repetition, rank, context, seconds) in &self.lines {
+            let run = runs.entry((*scale, *repetition)).or_insert_with(|| RunCosts {
+                scale: *scale,
+                repetition: *repetition,
+                participants: (0..*scale)
+                    .map(|number| Participant { number, ..Participant::default() })
+                    .collect(),
+                ranked: true,
+                ..RunCosts::default()
+            });
+            let cost =
+                Cost { context: *context, participant: Some(*rank), seconds: *seconds, ..Cost::default() };
+            run.costs.push(cost);
+        }
+        for run in runs.values_mut() {
+            run.costs.sort_by_key(|cost| (cost.context, cost.participant));
+        }
+        runs.into_values().collect()
     }
 
     /// As [`Table::try_score`], where it must work.
