@@ -123,8 +123,11 @@ mod tests {
     use super::super::model::Checkpoint;
     use super::*;
 
-    fn sections(size: u32, members: &[(u32, u64, u64, &[(u64, u64)])]) -> Sections {
-        let member = |&(rank, calls, order, _): &(u32, u64, u64, &[(u64, u64)])| Member {
+    /// A rank, its calls, their order, and the calls and order at its checkpoints.
+    type RankOrder<'a> = (u32, u64, u64, &'a [(u64, u64)]);
+
+    fn sections(size: u32, members: &[RankOrder]) -> Sections {
+        let member = |&(rank, calls, order, _): &RankOrder| Member {
             communicator: Some(0),
             location: rank,
             rank,
