@@ -88,9 +88,12 @@ impl Planted {
     }
 
     fn score(&self, at: u32, options: &str) -> Value {
+        self.score_of(self.metric, at, options)
+    }
+
+    fn score_of(&self, metric: &str, at: u32, options: &str) -> Value {
         let text = format!(
-            "exec \"$FALLOFF\" score sweep --metric {} --base 1 --at {at} --format json {options}",
-            self.metric
+            "exec \"$FALLOFF\" score sweep --metric {metric} --base 1 --at {at} --format json {options}"
         );
         outcome(&mut bash(self.shop.dir(), &text)).expect_code(0).json()
     }
@@ -140,30 +143,32 @@ impl Planted {
     }
 
     /// The loss at a count in percent of the work and the loss together, as measured.
-    fn measured(&self, score: &Value) -> f64 {
+    fn measured(&self, at: u32) -> f64 {
+        let score = self.score(at, "");
         let causes = |side: &str| -> f64 {
             let all = score["causes"].as_array().unwrap().iter();
             let ours = all.filter(|cause| self.causes.contains(&cause["cause"].as_str().unwrap()));
             ours.map(|cause| cause[side].as_f64().unwrap()).sum()
         };
-        let work: f64 = self.work.iter().map(|name| work_at(score, name)).sum();
+        // Time without a processor is no part of the work.
+        let cpu = self.score_of("cpu", at, "");
+        let work: f64 = self.work.iter().map(|name| work_at(&cpu, name)).sum();
         let lost = causes("work_at_seconds");
         100.0 * (lost - causes("work_base_seconds")) / (lost + work)
     }
 
     /// The same as the program's own clocks have it.
     fn told(&self, at: u32) -> f64 {
-        let time = |clocks: &Clocks| clocks.wall_ns.saturating_sub(clocks.delay_ns);
-        let inside = |n| self.seconds(n, |said| time(&said.inside));
+        let inside = |n| self.seconds(n, |said| said.inside.wall_ns.saturating_sub(said.inside.delay_ns));
         let lost = inside(at);
-        100.0 * (lost - inside(1)) / (lost + self.seconds(at, |said| time(&said.working)))
+        100.0 * (lost - inside(1)) / (lost + self.seconds(at, |said| said.working.cpu_ns))
     }
 
     /// The measured loss must be that which the program's clocks tell, and that in closed form where no more processes than
     /// processors ran and no other program had these.
     #[track_caller]
-    fn has_size(&self, score: &Value, at: u32, closed: f64) {
-        let found = self.measured(score);
+    fn has_size(&self, at: u32, closed: f64) {
+        let found = self.measured(at);
         near("its clocks", found, self.told(at));
         if at <= processors() && self.delay(at) < QUIET {
             near("closed form", found, closed);
@@ -208,7 +213,7 @@ fn replicated_work() {
         planted.first(n, "replicated_work", "again");
         let p = f64::from(n);
         let closed = 100.0 * 200.0 * (p - 1.0) / (300.0 + 200.0 * p);
-        near("closed form", planted.measured(&planted.score(n, "")), closed);
+        near("closed form", planted.measured(n), closed);
     }
 }
 
@@ -218,7 +223,7 @@ fn a_serial_section() {
     for n in [2, 4] {
         let shared = 600.0 / f64::from(n);
         let work: Vec<f64> = (0..n).map(|rank| shared + if rank == 0 { 200.0 } else { 0.0 }).collect();
-        planted.has_size(&planted.score(n, ""), n, waiting(&work));
+        planted.has_size(n, waiting(&work));
     }
     let Some(first) = planted.first(2, "serial_section", "serial") else { return };
     assert_eq!(first["participants"], serde_json::json!([0]), "{first:#}");
@@ -240,7 +245,7 @@ fn imbalance_on_one_rank() {
     let Some(planted) = Planted::ranks("imbalance", "time", &["uneven"], COLLECTIVES) else { return };
     for n in [2, 4] {
         let work: Vec<f64> = (0..n).map(|rank| if rank == n - 1 { 2.0 } else { 1.0 }).collect();
-        planted.has_size(&planted.score(n, ""), n, waiting(&work));
+        planted.has_size(n, waiting(&work));
     }
     let Some(first) = planted.first(2, "load_imbalance", "uneven") else { return };
     assert_eq!(first["participants"], serde_json::json!([1]), "{first:#}");
@@ -250,8 +255,8 @@ fn imbalance_on_one_rank() {
 fn random_imbalance() {
     let Some(planted) = Planted::ranks("random", "time", &["late_by_turns"], COLLECTIVES) else { return };
     // As ranks.c shares the steps out: 847 units of work and waiting for 600 of work at 2 ranks.
-    planted.has_size(&planted.score(2, ""), 2, 100.0 * 247.0 / 847.0);
-    planted.has_size(&planted.score(4, ""), 4, 100.0 * 393.0 / 993.0);
+    planted.has_size(2, 100.0 * 247.0 / 847.0);
+    planted.has_size(4, 100.0 * 393.0 / 993.0);
     planted.first(2, "random_imbalance", "MPI_Barrier");
 }
 
@@ -274,7 +279,7 @@ fn many_small_reductions() {
     for n in [2, 4] {
         let inside = |n| planted.seconds(n, |said| said.inside.cpu_ns);
         let told = (inside(n) - inside(1)) / (inside(n) + planted.seconds(n, |said| said.working.cpu_ns));
-        near("its clocks", planted.measured(&planted.score(n, "")), 100.0 * told);
+        near("its clocks", planted.measured(n), 100.0 * told);
     }
     // Of two ranks one spins while the other has no processor, which makes their times uneven.
     if planted.delay(2) <= UNDISTURBED
@@ -288,12 +293,10 @@ fn many_small_reductions() {
 fn input() {
     let Some(planted) = Planted::ranks("input", "time", &["shared"], &["io"]) else { return };
     for n in [2, 4] {
-        let score = planted.score(n, "");
-        near("its clocks", planted.measured(&score), planted.told(n));
         // Twenty blocks of 20 ms on every rank.
         let p = f64::from(n);
-        let closed = 100.0 * 0.4 * (p - 1.0) / (0.4 * p + planted.seconds(n, |said| said.working.cpu_ns));
-        near("closed form", planted.measured(&score), closed);
+        let closed = 0.4 * (p - 1.0) / (0.4 * p + planted.seconds(n, |said| said.working.cpu_ns));
+        planted.has_size(n, 100.0 * closed);
     }
     planted.first(2, "io", "read");
 }
@@ -305,7 +308,7 @@ fn a_lock() {
     for n in [2, 4] {
         // A thread waits until all others have had the lock, for two units each, less the unit that it works without it.
         let waits = 200.0 * (2.0 * (f64::from(n) - 1.0) - 1.0);
-        planted.has_size(&planted.score(n, ""), n, 100.0 * waits / (waits + 600.0));
+        planted.has_size(n, 100.0 * waits / (waits + 600.0));
         planted.first(n, "lock", "mutex_lock");
     }
 }
@@ -319,7 +322,7 @@ fn more_processes_than_processors() {
     let options = "-n 1,2,4 --launcher plain -o sweep -- ./prog share";
     let planted = Planted::alone(one, options, &["share"], &["preemption"]);
     for n in [2, 4] {
-        let found = planted.measured(&planted.score(n, ""));
+        let found = planted.measured(n);
         let delay = |n| planted.seconds(n, |said| said.working.delay_ns);
         let cpu = planted.seconds(n, |said| said.working.cpu_ns);
         near("its clocks", found, 100.0 * (delay(n) - delay(1)) / (delay(n) + cpu));

@@ -1,5 +1,7 @@
 //! The program's own work: done again, grown, or slower.
 
+use falloff_postprocess::ScopeKind;
+
 use super::super::amounts::Amounts;
 use super::super::cause::Cause;
 use super::super::diagnosis::{Evidence, Ground, Rule};
@@ -20,7 +22,8 @@ pub(super) fn look(case: &Case, drafts: &mut Drafts) {
         let evidence = Evidence { work_ratio: ratio(case, task), ..Evidence::default() };
         drafts.add(Rule::ReplicatedWork, task, Draft { evidence, ..Draft::measured(cell) });
     }
-    for (task, cell) in case.losses(Cause::ComputeGrowth) {
+    let is_code = |task: u32| case.accounts.tree.kind(task) != ScopeKind::Pseudo;
+    for (task, cell) in case.losses(Cause::ComputeGrowth).filter(|(task, _)| is_code(*task)) {
         let (rule, draft) = grown(case, task, cell);
         drafts.add(rule, task, draft);
     }
