@@ -224,9 +224,9 @@ impl<'a> Teller<'_, 'a> {
         }
         parts.push(match (base.min(at), diagnosis.q_value) {
             (0 | 1, _) => "n=1".into(),
-            _ if evidence.unused.is_some() => format!("{base} and {at} runs"),
-            (_, q) if q < 0.0005 => format!("{base} and {at} runs, q < 0.001"),
-            (_, q) => format!("{base} and {at} runs, q = {q:.3}"),
+            _ if evidence.unused.is_some() => format!("{base}+{at} runs"),
+            (_, q) if q < 0.0005 => format!("{base}+{at} runs, q<0.001"),
+            (_, q) => format!("{base}+{at} runs, q={q:.3}"),
         });
         parts.join("; ")
     }
@@ -235,18 +235,17 @@ impl<'a> Teller<'_, 'a> {
         let view = |options: &str| format!("falloff view {} {options}", self.run().display());
         let focus = |row: &ScoredRow| {
             let pattern = format!("^{}$", regex::escape(&row.name));
-            format!("--focus {}", shlex::try_quote(&pattern).map_or_else(|_| pattern.clone(), Into::into))
+            format!("--focus {}", quoted(&pattern))
         };
         let each = if diagnosis.ranked { "--by rank" } else { "--by thread" };
         match diagnosis.rule {
             Rule::SerialSection | Rule::LoadImbalance | Rule::LatePartner | Rule::SerialMessages => {
                 view(&format!("{each} {}", focus(row)))
             }
-            Rule::WorkGrowth if diagnosis.evidence.instructions.is_none() => {
-                format!(
-                    "{}; with instructions and cycles counted, more work is told from slower work",
-                    view(&focus(row))
-                )
+            Rule::WorkGrowth
+                if diagnosis.evidence.work_ratio.is_some() && diagnosis.evidence.instructions.is_none() =>
+            {
+                format!("{}; counting instructions tells more work from slower work", view(&focus(row)))
             }
             Rule::MemoryBandwidth if diagnosis.evidence.per_cycle.is_none() => {
                 "sweep with `-e cpu,instructions,cycles`, and with fewer ranks on each node".into()
@@ -275,6 +274,14 @@ fn is_work(rule: Rule) -> bool {
             | Rule::WorkGrowth
             | Rule::MemoryBandwidth
     )
+}
+
+/// As one word of a shell's command line.
+fn quoted(text: &str) -> String {
+    match text.contains('\'') {
+        false => format!("'{text}'"),
+        true => shlex::try_quote(text).map_or_else(|_| text.to_owned(), Into::into),
+    }
 }
 
 /// `x4`, `x1.25`.

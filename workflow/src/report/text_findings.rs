@@ -10,6 +10,10 @@ use crate::scoring::Score;
 const MOST: usize = 6;
 /// Smallest cost, as a fraction of the run, that is told.
 const WORTH_TELLING: f64 = 0.005;
+/// Frames of the call path that are told.
+const FRAMES: usize = 4;
+/// Frames that all call paths begin with.
+const STARTS: [&str; 4] = ["_start", "__libc_start_main", "__libc_start_main_impl", "__libc_start_call_main"];
 /// Columns before the text.
 const INDENT: usize = 17;
 
@@ -23,7 +27,7 @@ pub(super) fn finding_lines(sweep: &SweepState, score: &Score, options: &TextOpt
     if body.is_empty() {
         body.push("  nothing that costs 0.5 % of the run".into());
     }
-    section("WHAT TO LOOK AT, by what it costs (% of the run)", body, options)
+    section("WHAT TO LOOK AT (by what it costs, % of the run)", body, options)
 }
 
 fn lines(score: &Score, finding: &Finding, options: &TextOptions) -> Vec<String> {
@@ -31,8 +35,9 @@ fn lines(score: &Score, finding: &Finding, options: &TextOptions) -> Vec<String>
     let title = finding.diagnosis.rule.title();
     let width = options.width.saturating_sub(INDENT).max(40);
     let what = wrapped(&format!("{title} ({}): {}", finding.confidence.word(), finding.what), width);
-    let path = score.context.path(finding.row.id);
-    let path = path[path.len().saturating_sub(4)..].join(" > ");
+    let mut path = score.context.path(finding.row.id);
+    path.retain(|name| !STARTS.contains(name));
+    let path = path[path.len().saturating_sub(FRAMES)..].join(" > ");
     let place = match &finding.source {
         Some((file, line)) => {
             format!("{}:{line} in {path}; {}", file.rsplit('/').next().unwrap_or(file), finding.why)
