@@ -6,6 +6,9 @@ use rustc_hash::FxHashMap;
 use super::activity::Activity;
 use super::frames::Frames;
 
+/// Functions of C libraries that call what a thread begins with.
+const THREAD_STARTS: [&str; 3] = ["start_thread", "thread_start", "start"];
+
 /// Activities of the contexts of a tree, and the operations that they belong to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Classified {
@@ -68,25 +71,53 @@ impl Classified {
         classified
     }
 
-    /// Frames that are reached by the same functions from the run-time library that started them on are one task: a thread
-    /// that the library made does the same work as the one that made it, below another root.
+    /// Gives the frames of threads the tasks that they have in common: what is reached by the same calls from a function that
+    /// threads begin with is the same task in all of them, whoever called that function.
     fn name_tasks(&mut self, tree: &Tree) {
+        let entries = self.entries(tree);
+        // Who is above, 0 for an entry, and the scope.
         let mut known: FxHashMap<(u32, u32), u32> = FxHashMap::default();
         for context in 1..tree.len() {
             let node = tree.contexts()[context];
-            let above = self.frames[node.parent as usize] as usize;
+            let above = self.frames[node.parent as usize];
             self.tasks[context] = if self.frames[context] as usize != context {
                 self.tasks[node.parent as usize]
-            } else if self.activities[context] == Activity::Compute && self.is_start_of_task(above) {
-                *known.entry((0, node.scope)).or_insert(context as u32)
             } else {
-                *known.entry((self.tasks[above], node.scope)).or_insert(context as u32)
+                let key = match entries[node.scope as usize] {
+                    Some(entry) if self.activities[context] == Activity::Compute => (0, entry),
+                    _ => (self.tasks[above as usize].max(1), node.scope),
+                };
+                *known.entry(key).or_insert(context as u32)
             };
         }
     }
 
-    fn is_start_of_task(&self, above: usize) -> bool {
-        above != 0 && self.activities[above] != Activity::Compute && self.operations[above].is_none()
+    /// For every scope that is a function which threads begin with, the first scope that is this function.
+    fn entries(&self, tree: &Tree) -> Vec<Option<u32>> {
+        let function = |scope: u32| {
+            let scope = &tree.scopes()[scope as usize];
+            (&scope.name, &scope.module)
+        };
+        let mut first: FxHashMap<_, u32> = FxHashMap::default();
+        for context in 1..tree.len() as u32 {
+            let node = tree.contexts()[context as usize];
+            let above = self.frames[node.parent as usize];
+            let is_frame = self.frames[context as usize] == context;
+            let is_work = self.activities[context as usize] == Activity::Compute;
+            if is_frame && is_work && self.starts_tasks(tree, above) {
+                first.entry(function(node.scope)).or_insert(node.scope);
+            }
+        }
+        let entry = |scope: u32| first.get(&function(scope)).copied();
+        (0..tree.scopes().len() as u32).map(entry).collect()
+    }
+
+    /// Whether a frame calls what threads begin with: that of a run-time library outside of operations, or of the C library.
+    fn starts_tasks(&self, tree: &Tree, frame: u32) -> bool {
+        let of_library = self.activities[frame as usize] != Activity::Compute;
+        frame != 0
+            && self.operations[frame as usize].is_none()
+            && (of_library || THREAD_STARTS.contains(&&*tree.scope(frame).name))
     }
 
     /// What a context's own cost is spent on.
@@ -104,10 +135,17 @@ impl Classified {
         self.frames[context as usize]
     }
 
-    /// The first frame that does the same as a context's frame does, whichever thread: where OpenMP's threads take part in a
-    /// parallel region, the paths of all of them are one task.
+    /// The first frame that does the same as a context's frame does, whichever thread: where threads take part in a parallel
+    /// region, or begin with the same function, the paths of all of them are one task.
     pub fn task(&self, context: u32) -> u32 {
         self.tasks[context as usize]
+    }
+
+    /// Where the cost of a context that is no work of the program is told: its operation, or the frame of a run-time library. Of
+    /// threads that do the same it is that of the first; operations in which all meet are told by call path.
+    pub fn place(&self, context: u32) -> u32 {
+        let place = self.operation(context).unwrap_or(self.frame(context));
+        if self.activity(context).is_meeting() { place } else { self.task(place) }
     }
 
     /// Whether its innermost frame does nothing but wait, in spinning or in sleep.
@@ -172,7 +210,12 @@ mod tests {
         let body = builder.child(region, &function("solve._omp_fn.0", "app", None));
         let kernel = builder.child(body, &function("kernel", "app", Some(9)));
         let line = builder.child(kernel, &Scope { line: Some(3), ..Scope::new(ScopeKind::Line, "a.c:3") });
+        let called = builder.child(main, &function("pieces", "app", Some(8)));
+        let lock = builder.child(called, &function("pthread_mutex_lock", "libc.so.6", Some(4)));
         let root = builder.child(0, &Scope::pseudo("<thread root>"));
+        let thread = builder.child(root, &function("start_thread", "libc.so.6", None));
+        let begun = builder.child(thread, &function("pieces", "app", None));
+        let lock_2 = builder.child(begun, &function("pthread_mutex_lock", "libc.so.6", Some(4)));
         let start = builder.child(root, &function("gomp_thread_start", "libgomp.so.1", None));
         let body_2 = builder.child(start, &function("solve._omp_fn.0", "app", None));
         let kernel_2 = builder.child(body_2, &function("kernel", "app", Some(9)));
@@ -184,6 +227,8 @@ mod tests {
         assert_eq!((task(body), task(kernel), task(line)), (task(body_2), task(kernel_2), task(kernel_2)));
         assert_ne!(task(body), task(kernel));
         assert_eq!(task(main), place[main as usize]);
+        // A thread that the program made begins with what main calls too.
+        assert_eq!((task(called), task(lock)), (task(begun), task(lock_2)));
         assert_eq!(classified.activity(place[spin as usize]), Activity::ThreadBarrier);
         assert!(classified.is_idle(place[spin as usize]) && !classified.is_idle(place[kernel as usize]));
     }

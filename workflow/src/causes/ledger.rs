@@ -49,8 +49,7 @@ impl Ledger {
                 instructions.push((task, who, cost.instructions));
                 cycles.push((task, who, cost.cycles));
             } else {
-                let place = classified.operation(context).unwrap_or(classified.frame(context));
-                operations.push((place, who, seconds));
+                operations.push((classified.place(context), who, seconds));
             }
         }
         operations.extend(who_came_last(&costs.costs, tree, classified, &operations));

@@ -65,7 +65,7 @@ fn share_out(
         }
         let operation = classified.operation(context);
         match Cause::of(classified.activity(context)) {
-            Some(cause) => put(cause, operation.unwrap_or(classified.frame(context)), seconds),
+            Some(cause) => put(cause, classified.place(context), seconds),
             None => match operation {
                 Some(meeting) => *in_meetings.entry(meeting).or_default() += seconds,
                 None => {

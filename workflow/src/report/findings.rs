@@ -91,12 +91,18 @@ impl<'a> Teller<'_, 'a> {
         self.caller(row).map(|caller| caller.id)
     }
 
-    /// "MPI_Barrier in step".
+    /// "MPI_Barrier in step"; functions that a library does not name are called by it.
     fn operation(&self, row: &ScoredRow) -> String {
-        match self.caller(row) {
-            Some(caller) => format!("{} in {}", row.name, caller.name),
-            None => row.name.to_string(),
+        let nameless =
+            |row: &ScoredRow| row.module.as_deref().filter(|module| is_offset(&row.name, module)).is_some();
+        if !nameless(row) {
+            let caller = self.caller(row).map(|caller| caller.name.to_string());
+            return caller.map_or_else(|| row.name.to_string(), |caller| format!("{} in {caller}", row.name));
         }
+        let library = row.module.as_deref().unwrap_or_default();
+        let callers = std::iter::successors(self.caller(row), |above| self.caller(above));
+        let outside = callers.into_iter().find(|above| above.module.as_deref() != Some(library));
+        outside.map_or_else(|| library.to_owned(), |caller| format!("{library} in {}", caller.name))
     }
 
     fn what(&self, diagnosis: &Diagnosis, row: &ScoredRow) -> String {
@@ -274,6 +280,11 @@ fn is_work(rule: Rule) -> bool {
             | Rule::WorkGrowth
             | Rule::MemoryBandwidth
     )
+}
+
+/// Whether a name is an address in a module.
+fn is_offset(name: &str, module: &str) -> bool {
+    name.strip_prefix(module).is_some_and(|rest| rest.starts_with("+0x"))
 }
 
 /// As one word of a shell's command line.
