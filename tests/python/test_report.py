@@ -8,6 +8,7 @@ from measured import HERE
 
 FOLDER = HERE.parent.parent / "docs/lammps"
 TABLES = ("context", "flat", "summary", "runs", "scales", "causes", "places", "efficiencies", "findings")
+TABLES += ("waterfall", "waiting", "paths")
 LOSS = r"(-?\d+\.\d) ± (\d+\.\d)"
 NUMBER = re.compile(r"(?<![\w.+-])-?\d+(?:\.\d+)?(?![\w])")
 FRAMES = ("function", "inlined", "pseudo")
@@ -230,14 +231,57 @@ def efficiencies(lines, tables):
 
 
 def findings(lines, tables):
-    """Texts of findings as they are, below the functions that they are about."""
-    texts = {row["text"] for row in tables.findings}
+    """Each finding over several lines: cost, pattern and sentence, place, how sure, and what to do next."""
+    told = []
     for line in lines:
         loss = re.fullmatch(rf"\s*{LOSS}\s+(.*)", line)
         if loss:
-            one_of(tables.flat, line, lambda row: losses(row, "excl") == loss.groups()[:2] and is_label(loss[3], row))
-        elif not line.strip().startswith("next: "):
-            assert line.strip() in texts or not NUMBER.search(line), line
+            told.append([loss.groups()[:2], loss[3]])
+        elif told:
+            told[-1][1] += f" {line.strip()}"
+    assert told or not NUMBER.search("".join(lines).replace("0.5 %", ""))
+    for cost, text in told:
+
+        def same(row):
+            start = f"{row['title']} ({row['confidence']}): {row['text']} "
+            end = f"{row['why']} next: {row['next']}"
+            place = text.removeprefix(start).removesuffix(end)
+            source = f"{row['file'].rsplit('/', 1)[-1]}:{row['line']} in " if row["file"] else ""
+            wanted = percent(row["cost_percent"]), percent(row["cost_half_width_percent"])
+            return text.startswith(start) and text.endswith(end) and place.startswith(source) and cost == wanted
+
+        one_of(tables.findings, text, same)
+
+
+def waterfall(lines, tables):
+    for line, step in zip(lines[1:-1], tables.waterfall, strict=True):
+        assert line.split()[:2] == [percent(step["change_percent"]), percent(step["left_percent"])], line
+    total = float(tables.summary["total_excess_percent"])
+    assert lines[-1].split()[:2] == [percent(-total), percent(100 - total)]
+    assert abs(sum(float(step["change_percent"]) for step in tables.waterfall) + total) < 1e-6
+
+
+def paths(lines, tables):
+    names = ("share", "parallel", "load_balance", "communication", "computational")
+    for line in lines[1:]:
+        *values, label = line.split(maxsplit=5)
+
+        def same(row):
+            wanted = [percent(row[f"{name}_percent"]) for name in names]
+            return values == wanted and is_label(label, tables.rows[row["id"]])
+
+        one_of(tables.paths, line, same)
+
+
+def waiting(lines, tables):
+    for line in lines[1:]:
+        low, high, rest = line.split(maxsplit=2)
+
+        def same(row):
+            bounds = percent(row["at_least_percent"]), percent(row["at_most_percent"])
+            return bounds == (low, high) and rest.startswith((row["last_participants"], "by turns"))
+
+        one_of(tables.waiting, line, same)
 
 
 SECTIONS = {
@@ -246,6 +290,9 @@ SECTIONS = {
     "HOT PATH OF LOSS": hot_path,
     "WHAT TO LOOK AT": findings,
     "EFFICIENCIES": efficiencies,
+    "WATERFALL": waterfall,
+    "EFFICIENCIES OF THE HOT PATH": paths,
+    "WAITING IN COLLECTIVES": waiting,
     "FUNCTIONS BY EXCLUSIVE EXCESS": functions,
     "CALL PATHS BY EXCESS": tree,
     "CALL PATHS AT ONE SCALE ONLY": divergence,

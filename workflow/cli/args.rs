@@ -474,6 +474,12 @@ pub enum ScoreTable {
     Efficiencies,
     /// What to look at
     Findings,
+    /// From perfect scaling to the work efficiency
+    Waterfall,
+    /// Waiting in collective call paths
+    Waiting,
+    /// Efficiencies of call paths
+    Paths,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

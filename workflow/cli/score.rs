@@ -77,6 +77,9 @@ fn csv(results: &Results, score: &Score, args: &ScoreArgs) -> Result<String, Fai
         ScoreTable::Places => report::csv_tables::places(score),
         ScoreTable::Efficiencies => report::csv_tables::efficiencies(score),
         ScoreTable::Findings => report::csv_tables::findings(&results.state, score),
+        ScoreTable::Waterfall => report::csv_tables::waterfall(score),
+        ScoreTable::Waiting => report::csv_tables::waiting(score),
+        ScoreTable::Paths => report::csv_tables::paths(score),
     };
     table.map_err(|e| Failure {
         message: format!("failed to write the score as CSV: {e}"),

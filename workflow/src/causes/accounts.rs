@@ -1,6 +1,7 @@
 //! The runs of a sweep, each with what it spent on what.
 
 use falloff_postprocess::Tree;
+use rayon::prelude::*;
 
 use super::charge::Charges;
 use super::classify::Classified;
@@ -71,7 +72,7 @@ impl<'a> Accounts<'a> {
                 charges,
             }
         };
-        let runs = costs.into_iter().map(account).collect();
+        let runs = costs.into_par_iter().map(account).collect();
         Accounts { tree, classified, charge, runs }
     }
 

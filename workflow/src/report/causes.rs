@@ -105,25 +105,21 @@ pub(super) fn efficiency_lines(score: &Score, options: &TextOptions) -> Vec<Stri
     }
     let mut body = table.lines();
     body.extend(identity(score, analysis));
-    body.push(String::new());
-    body.extend(waterfall(score, analysis));
-    let paths = hot_path(score, analysis, options);
-    if !paths.is_empty() {
-        body.push(String::new());
-        body.extend(paths);
-    }
-    section("EFFICIENCIES", body, options)
+    let mut lines = section("EFFICIENCIES", body, options);
+    lines.extend(waterfall(score, analysis, options));
+    lines.extend(hot_path(score, analysis, options));
+    lines
 }
 
 /// From perfect scaling to the work efficiency: the steps add up.
-fn waterfall(score: &Score, analysis: &Analysis) -> Vec<String> {
+fn waterfall(score: &Score, analysis: &Analysis, options: &TextOptions) -> Vec<String> {
     let mut table = Table::new(&["points", "left %", "from perfect scaling"]);
     for step in &analysis.waterfall {
         table.row(vec![percent(step.change), percent(step.left), step.factor.title().into()]);
     }
     let total = score.total().excess;
     table.row(vec![percent(-total), percent(1.0 - total), "together: the work efficiency".into()]);
-    table.lines()
+    section("WATERFALL (percent points)", table.lines(), options)
 }
 
 /// Efficiencies of the call paths of the hot path that have enough work.
@@ -142,7 +138,11 @@ fn hot_path(score: &Score, analysis: &Analysis, options: &TextOptions) -> Vec<St
         );
     }
     let name = |row: usize, room: usize| labelled(&score.context.rows[listed[row].context as usize], room);
-    table.with_last(options.width, "on the hot path", name).lines()
+    section(
+        "EFFICIENCIES OF THE HOT PATH",
+        table.with_last(options.width, "call path", name).lines(),
+        options,
+    )
 }
 
 /// Call paths of collective operations that are listed.
@@ -168,7 +168,7 @@ pub(super) fn waiting_lines(score: &Score, options: &TextOptions) -> Vec<String>
         let from = caller.map_or(String::new(), |caller| format!(" in {}", labelled(caller, room / 2)));
         format!("{}{from}", labelled(row, room - room / 2))
     };
-    let title = format!("WAITING IN COLLECTIVES AT {} (% of the run)", score.at);
+    let title = format!("WAITING IN COLLECTIVES (at {}, % of the run)", score.at);
     section(&title, table.with_last(options.width, "where", place).lines(), options)
 }
 

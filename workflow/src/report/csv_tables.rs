@@ -6,8 +6,9 @@ use serde::ser::Serialize;
 use serde_json::{Result, Value};
 
 use super::json::{self, RowStepJson};
-use super::json_causes;
-use super::json_findings;
+use super::json_causes::{SubtreeJson, WaitingJson};
+use super::numbers::listed;
+use super::{json_causes, json_findings};
 use crate::plan::RunKey;
 use crate::results::SweepState;
 use crate::scoring::Score;
@@ -66,6 +67,42 @@ pub fn efficiencies(score: &Score) -> Result<String> {
 /// What to look at.
 pub fn findings(sweep: &SweepState, score: &Score) -> Result<String> {
     table(&json_findings::findings(sweep, score))
+}
+
+/// From perfect scaling to the work efficiency.
+pub fn waterfall(score: &Score) -> Result<String> {
+    table(&json_causes::waterfall(score.analysis.as_ref()))
+}
+
+/// Efficiencies of call paths.
+pub fn paths(score: &Score) -> Result<String> {
+    #[derive(serde::Serialize)]
+    struct Row<'a> {
+        name: &'a str,
+        #[serde(flatten)]
+        path: SubtreeJson,
+    }
+    let name = |path: &SubtreeJson| &*score.context.rows[path.id as usize].name;
+    let rows = json_causes::subtrees(score.analysis.as_ref()).into_iter();
+    table(&rows.map(|path| Row { name: name(&path), path }).collect::<Vec<_>>())
+}
+
+/// Waiting in collective call paths.
+pub fn waiting(score: &Score) -> Result<String> {
+    #[derive(serde::Serialize)]
+    struct Row<'a> {
+        name: &'a str,
+        #[serde(flatten)]
+        waiting: WaitingJson,
+        last_participants: String,
+    }
+    let row = |waiting: WaitingJson| Row {
+        name: &score.context.rows[waiting.id as usize].name,
+        last_participants: listed(&waiting.last),
+        waiting,
+    };
+    let rows = json_causes::waiting(score.analysis.as_ref(), score.total().work_at).into_iter();
+    table(&rows.map(row).collect::<Vec<_>>())
 }
 
 /// Contexts that have a part in each cause.

@@ -72,11 +72,11 @@ pub(super) fn efficiencies(analysis: Option<&Analysis>) -> Vec<EfficiencyJson> {
 
 #[derive(Serialize)]
 pub(super) struct WaitingJson {
-    id: u32,
+    pub id: u32,
     at_least_percent: f64,
     at_most_percent: f64,
     participants: usize,
-    last: Vec<u32>,
+    pub last: Vec<u32>,
 }
 
 #[derive(Serialize)]
@@ -97,7 +97,7 @@ pub(super) struct StepJson {
 
 #[derive(Serialize)]
 pub(super) struct SubtreeJson {
-    id: u32,
+    pub id: u32,
     share_percent: f64,
     parallel_base_percent: f64,
     parallel_percent: f64,
