@@ -188,7 +188,8 @@ impl<'a> Measurement<'a> {
                 match read_chunk(bytes, offset) {
                     Ok(Some(chunk)) if !lost || chunk.is_plausible() => {
                         lost = false;
-                        at = offset + chunk.header.length;
+                        // A damaged length may be any number.
+                        at = offset.saturating_add(chunk.header.length);
                         return Some(Ok(chunk));
                     }
                     // A page claimed by a thread that died before it wrote the head, or one to pass over in

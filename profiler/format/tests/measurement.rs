@@ -127,6 +127,18 @@ fn a_damaged_chunk_costs_itself_only() {
 }
 
 #[test]
+fn a_damaged_length_ends_the_walk() {
+    let mut bytes = file();
+    let at = 2 * 4096u64;
+    // One that would lead back to the first chunk, if it were added without care.
+    let back = (HEADER_LEN as u64).wrapping_sub(at);
+    bytes[at as usize + 8..at as usize + 16].copy_from_slice(&back.to_ne_bytes());
+    let file = Measurement::parse(&bytes).unwrap();
+    let bound = bytes.len();
+    assert!(file.chunks().take(bound).count() < bound);
+}
+
+#[test]
 fn a_damaged_record_is_named() {
     let mut bytes = file();
     let second = HEADER_LEN + CHUNK_HEADER_LEN + record(Kind::Meta, &[], &[b"host", b"\0", b"node-1"]).len();
