@@ -2,15 +2,21 @@
 //!
 //! The grammar is that of the language's specification, "Name Mangling". Types are only stepped over.
 
+use std::cell::Cell;
+
 /// Types and names inside one another that are followed.
 const NESTING_MAX: usize = 200;
+/// Types and names that are looked at. What looks like a function's type is looked at again if it is none, so that a name
+/// that is made for it doubles the work with each level.
+const STEPS_MAX: u32 = 1 << 16;
 
 /// `module.Type.function` of `_D6module4Type8functionMFiZv`; `None` if it is no D name.
 pub(super) fn name(symbol: &str) -> Option<String> {
     if symbol == "_Dmain" {
         return Some("D main".into());
     }
-    let mut reader = Reader { text: symbol.as_bytes(), at: 2, nesting: 0 };
+    let steps = Cell::new(0);
+    let mut reader = Reader { text: symbol.as_bytes(), at: 2, nesting: 0, steps: &steps };
     if !is_mangled(symbol) {
         return None;
     }
@@ -28,6 +34,8 @@ struct Reader<'a> {
     text: &'a [u8],
     at: usize,
     nesting: usize,
+    /// Steps of all that read this name.
+    steps: &'a Cell<u32>,
 }
 
 impl Reader<'_> {
@@ -51,9 +59,10 @@ impl Reader<'_> {
 
     /// Runs `read` one level deeper.
     fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
-        if self.nesting == NESTING_MAX {
+        if self.nesting == NESTING_MAX || self.steps.get() == STEPS_MAX {
             return None;
         }
+        self.steps.set(self.steps.get() + 1);
         self.nesting += 1;
         let result = read(self);
         self.nesting -= 1;
@@ -120,7 +129,8 @@ impl Reader<'_> {
                 self.text[self.at..].starts_with(b"__T") || self.text[self.at..].starts_with(b"__U")
             }
             Some(b'Q') => {
-                let mut copy = Reader { text: self.text, at: self.at, nesting: self.nesting };
+                let mut copy =
+                    Reader { text: self.text, at: self.at, nesting: self.nesting, steps: self.steps };
                 copy.reference().is_some_and(|to| self.text[to].is_ascii_digit())
             }
             _ => false,
@@ -131,7 +141,7 @@ impl Reader<'_> {
         self.nested(|r| match r.peek()? {
             b'Q' => {
                 let to = r.reference()?;
-                let mut there = Reader { text: r.text, at: to, nesting: r.nesting };
+                let mut there = Reader { text: r.text, at: to, nesting: r.nesting, steps: r.steps };
                 there.text.get(to)?.is_ascii_digit().then(|| there.symbol())?
             }
             b'_' => r.template(),
@@ -145,7 +155,8 @@ impl Reader<'_> {
                 let inside = &r.text[r.at..end];
                 if inside.starts_with(b"__T") || inside.starts_with(b"__U") {
                     // In names of older compilers the length of the whole instance comes first.
-                    let mut there = Reader { text: &r.text[..end], at: r.at, nesting: r.nesting };
+                    let mut there =
+                        Reader { text: &r.text[..end], at: r.at, nesting: r.nesting, steps: r.steps };
                     let shown = there.template_name();
                     r.at = end;
                     return shown;
@@ -336,6 +347,12 @@ mod tests {
         for other in ["_Design", "main", "_D", "_D9x", "_D99999999999999999999999a"] {
             assert_eq!(name(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn work_is_bounded() {
+        // Each type may be one of a function that holds the rest, or not.
+        assert_eq!(name(&format!("_D1a{}", "FS1a".repeat(60))).as_deref(), Some("a"));
     }
 
     proptest! {

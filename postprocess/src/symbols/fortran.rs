@@ -41,17 +41,17 @@ fn flang_parts(symbol: &str) -> Option<Vec<&str>> {
     }
     let mut parts = Vec::new();
     let mut left = rest;
-    while let Some(kind) = left.chars().next() {
-        let body = &left[1..].split(|c: char| c.is_ascii_uppercase()).next().unwrap_or_default();
+    while !left.is_empty() {
+        let after_kind = left.strip_prefix(['M', 'S', 'F', 'P'])?;
+        let body = after_kind.split(|c: char| c.is_ascii_uppercase()).next().unwrap_or_default();
         // The main program is a host without a name.
-        if !"MSFP".contains(kind) || (body.is_empty() && kind != 'F') || !(body.is_empty() || is_lower(body))
-        {
+        if (body.is_empty() && !left.starts_with('F')) || !(body.is_empty() || is_lower(body)) {
             return None;
         }
         if !body.is_empty() {
-            parts.push(*body);
+            parts.push(body);
         }
-        left = &left[1 + body.len()..];
+        left = &after_kind[body.len()..];
     }
     (!parts.is_empty()).then_some(parts)
 }
