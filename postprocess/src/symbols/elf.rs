@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use gimli::{BaseAddresses, CieOrFde, EhFrame, EndianSlice, RunTimeEndian, UnwindSection};
 use object::{
-    Architecture, Object, ObjectSection, ObjectSegment, ObjectSymbol, SectionFlags, SectionKind, SymbolFlags,
-    SymbolKind,
+    Architecture, CompressedData, CompressionFormat, Object, ObjectSection, ObjectSegment, ObjectSymbol,
+    SectionFlags, SectionKind, SymbolFlags, SymbolKind,
 };
 use typed_arena::Arena;
 
@@ -53,6 +53,16 @@ pub(super) struct Symbol<'a> {
     pub indirect: bool,
 }
 
+/// How many times its size a compressed section may have: what deflate can reach, and more than debug information does.
+/// Memory is taken for what the head of the section says before anything is read.
+const EXPANSION_MAX: u64 = 1032;
+
+fn is_plausible(section: &CompressedData) -> bool {
+    let packed = section.data.len() as u64;
+    section.format == CompressionFormat::None
+        || section.uncompressed_size <= packed.saturating_mul(EXPANSION_MAX)
+}
+
 impl<'a> Elf<'a> {
     /// Maps and parses a file.
     pub fn open(path: &Path, files: &'a Files) -> Result<Elf<'a>, String> {
@@ -77,7 +87,8 @@ impl<'a> Elf<'a> {
 
     /// A section's bytes, decompressed; empty if it is absent or damaged.
     pub fn section_data(&self, name: &str) -> Cow<'a, [u8]> {
-        let data = self.object.section_by_name(name).and_then(|s| s.uncompressed_data().ok());
+        let section = self.object.section_by_name(name).and_then(|s| s.compressed_data().ok());
+        let data = section.filter(is_plausible).and_then(|section| section.decompress().ok());
         data.unwrap_or(Cow::Borrowed(&[]))
     }
 
