@@ -1,7 +1,6 @@
 //! `falloff export`: the profile of a run in the format of another tool.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use falloff_postprocess::export::hpctoolkit::Roots;
@@ -17,7 +16,7 @@ use crate::args::{By, ExportArgs};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::view::metric;
-use crate::{export_excess, export_sweep};
+use crate::{export_excess, export_sweep, placed};
 
 /// A format that can be written.
 struct Format {
@@ -198,7 +197,7 @@ fn in_new_directory(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) ->
             "choose a directory that is not there yet with `-o PATH`",
         ));
     }
-    fs::create_dir(path).and_then(|()| write(path)).map_err(|error| not_written(path, &error))
+    placed::directory(path, write).map_err(|error| not_written(path, &error))
 }
 
 /// Name of standard output on the command line.
@@ -213,11 +212,7 @@ pub fn write_file(
     if path == Path::new(STANDARD_OUTPUT) {
         return output.stream(write);
     }
-    let written = File::create(path).map(BufWriter::new).and_then(|mut out| {
-        write(&mut out)?;
-        out.flush()
-    });
-    written.map_err(|e| not_written(path, &e))
+    placed::file(path, write).map_err(|error| not_written(path, &error))
 }
 
 fn not_written(path: &Path, error: &io::Error) -> Failure {

@@ -14,6 +14,7 @@ mod measure_args;
 mod merge;
 mod not_parsed;
 mod output;
+mod placed;
 mod run;
 mod score;
 mod source_file;
