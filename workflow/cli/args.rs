@@ -180,6 +180,8 @@ pub struct SweepArgs {
     /// Print the commands and run nothing
     #[arg(long)]
     pub dry_run: bool,
+    #[command(flatten)]
+    pub debug: DebugArgs,
     /// The program and its arguments; {#} stands for the processor count, {run} for the run's directory
     #[arg(value_name = "PROGRAM", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     pub program: Vec<String>,
@@ -266,6 +268,8 @@ pub struct CheckArgs {
     pub limits: Option<PathBuf>,
     #[arg(long, value_enum, default_value_t = CheckFormat::Text)]
     pub format: CheckFormat,
+    #[command(flatten)]
+    pub debug: DebugArgs,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -406,7 +410,7 @@ impl LoopArgs {
     }
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct DebugArgs {
     /// A directory with debug files and binaries, searched by build-id; may be repeated
     #[arg(long = "debug-path", value_name = "DIR")]

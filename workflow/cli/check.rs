@@ -1,6 +1,5 @@
 //! `falloff check`: whether a new sweep is slower than a base sweep.
 
-use falloff_postprocess::OpenOptions;
 use falloff_workflow::exit;
 use falloff_workflow::gate::{Asked, Decision, Limits, check as decide, report};
 use falloff_workflow::results::Results;
@@ -16,7 +15,8 @@ pub fn check(args: &CheckArgs, output: &Output) -> Result<i32, Failure> {
         Some(path) => Limits::read(path, limits)?,
         None => limits,
     };
-    let open = |dir| Results::open(dir, &OpenOptions::default());
+    let options = args.debug.options();
+    let open = |dir| Results::open(dir, &options);
     let (base, new) = (open(&args.base)?, open(&args.new)?);
     let (verdict, compared) = decide(&base, &new, &Asked { metric: args.metric.clone(), limits })?;
     let text = match args.format {

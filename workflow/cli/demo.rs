@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 
-use falloff_postprocess::OpenOptions;
 use falloff_profiler::event::Measure;
 use falloff_profiler::{EventSpec, Request};
 use falloff_workflow::demo::planted::STEPS;
@@ -14,7 +13,7 @@ use falloff_workflow::scoring::Scaling;
 use falloff_workflow::sweep::Sweep;
 use falloff_workflow::{exit, report};
 
-use crate::args::{DemoArgs, WorkerArgs};
+use crate::args::{DebugArgs, DemoArgs, WorkerArgs};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::score::text_options;
@@ -33,7 +32,9 @@ pub fn demo(args: &DemoArgs, output: &Output) -> Result<i32, Failure> {
     let cpu = EventSpec { measure: Measure::Cpu, sampling: None };
     let request = Request { events: vec![cpu], ..Request::default() };
     let plan = Plan::new(program, "plain".into(), Scaling::Strong, SCALES.to_vec()).measuring(request)?;
-    let outcome = carry_out(&Sweep::new(plan, &dir, &falloff)?, &dir, output)?;
+    let options = DebugArgs::default().options();
+    let sweep = Sweep::new(plan, &dir, &falloff)?.opened_with(options.clone());
+    let outcome = carry_out(&sweep, &dir, output)?;
     if outcome.interrupted.is_some() || !outcome.failed.is_empty() {
         return Err(Failure {
             message: "failed to complete all runs of the demonstration".into(),
@@ -41,7 +42,7 @@ pub fn demo(args: &DemoArgs, output: &Output) -> Result<i32, Failure> {
             code: exit::PROGRAM_FAILED,
         });
     }
-    let results = Results::open(&dir, &OpenOptions::default())?;
+    let results = Results::open(&dir, &options)?;
     let score = results.score(&Choice::default())?;
     output.data(&report::text(&results.state, &score, &text_options(output)))?;
     let passed = judge(&results, output)?;

@@ -3,7 +3,6 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use falloff_postprocess::OpenOptions;
 use falloff_workflow::backends::Interrupt;
 use falloff_workflow::exit;
 use falloff_workflow::journal::{Entry, State};
@@ -35,7 +34,8 @@ pub fn sweep(args: &SweepArgs, output: &Output) -> Result<i32, Failure> {
     };
     let program = args.program.first().map_or(OsStr::new(""), OsStr::new);
     let dir = args.output.clone().unwrap_or_else(|| next_free("falloff-sweep", program));
-    let sweep = Sweep::new(plan, &dir, &own_executable()?)?;
+    let options = args.debug.options();
+    let sweep = Sweep::new(plan, &dir, &own_executable()?)?.opened_with(options.clone());
     if args.dry_run {
         return dry_run(&sweep, output);
     }
@@ -47,7 +47,7 @@ pub fn sweep(args: &SweepArgs, output: &Output) -> Result<i32, Failure> {
     if !outcome.failed.is_empty() {
         return Err(failed(&outcome, &dir));
     }
-    Results::open(&dir, &OpenOptions::default())?.check_comparable()?;
+    Results::open(&dir, &options)?.check_comparable()?;
     output.note(&format!("next: falloff score {}", dir.display()));
     Ok(exit::OK)
 }

@@ -41,6 +41,8 @@ pub struct Sweep {
     /// Names in braces and their values.
     arguments: Vec<Argument>,
     answer: Answer,
+    /// How its runs are opened to see whether they are complete.
+    options: OpenOptions,
 }
 
 /// What happens while a sweep is carried out.
@@ -86,7 +88,13 @@ impl Sweep {
         let arguments = arguments(&plan)?;
         let answer = Answer::new(&plan.manner)?;
         let falloff = falloff.to_owned();
-        Ok(Sweep { plan, launcher, flavour, dir, falloff, notices, arguments, answer })
+        let options = OpenOptions::default();
+        Ok(Sweep { plan, launcher, flavour, dir, falloff, notices, arguments, answer, options })
+    }
+
+    /// The same with runs that are opened with the user's options when they have ended.
+    pub fn opened_with(self, options: OpenOptions) -> Sweep {
+        Sweep { options, ..self }
     }
 
     /// The plan.
@@ -212,7 +220,7 @@ impl Sweep {
 
     /// Looks whether the measurements of a run that ended well are complete.
     fn check(&self, mut entry: Entry, dir: &Path) -> Entry {
-        let database = match open(dir, &OpenOptions::default()) {
+        let database = match open(dir, &self.options) {
             Ok(database) => database,
             Err(error) => return entry.failed(error.to_string()),
         };
