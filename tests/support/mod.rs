@@ -7,7 +7,9 @@ pub mod cost;
 pub mod folded;
 pub mod health;
 pub mod sampling;
+pub mod slurm;
 pub mod source;
+pub mod sweeps;
 pub mod tools;
 pub mod workshop;
 
@@ -16,4 +18,5 @@ pub use command::{Outcome, Running, bash, data, falloff, falloff_run, outcome, p
 pub use cost::cost;
 pub use folded::{Folded, total};
 pub use health::{Health, health};
+pub use slurm::Slurm;
 pub use workshop::Workshop;

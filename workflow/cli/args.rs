@@ -121,6 +121,7 @@ pub struct RunArgs {
   falloff sweep -n 1,2,4 --launcher threads -- ./openmp-app
   falloff sweep -n 1,2,4 --weak --arg 'size={1:100,2:126,4:159}' -- ./app --size {size}
   falloff sweep -n 2,4 --launcher \"mpirun.mpich -n {#}\" -- ./app --tiles {#}
+  falloff sweep -n 1,4 --repeat 10 -o change --versus ./old ./new input
 
 The same command again goes on where it stopped and repeats what failed.")]
 pub struct SweepArgs {
@@ -144,10 +145,13 @@ pub struct SweepArgs {
     /// Directory of the sweep; falloff-sweep-PROGRAM-1 or the next that is free if not given
     #[arg(short = 'o', value_name = "DIR")]
     pub output: Option<PathBuf>,
-    /// mpirun, srun, threads (OMP_NUM_THREADS), plain (n local processes with PMI_RANK and RANK set), or words to
+    /// mpirun, srun, sbatch (a batch job for each run), threads (OMP_NUM_THREADS), plain (n local processes with PMI_RANK and RANK set), or words to
     /// put before the program, with {#} in them and {command} where the program goes if not at the end
     #[arg(long, value_name = "LAUNCHER", default_value = "mpirun")]
     pub launcher: String,
+    /// Options that are passed on to sbatch: "--partition=x --time=10"
+    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
+    pub sbatch: Option<String>,
     #[command(flatten)]
     pub measure: MeasureArgs,
     /// Samples per second of time, cpu and blocked; the same as a rate behind their names
@@ -177,6 +181,9 @@ pub struct SweepArgs {
     /// How often a run that failed is made again at once
     #[arg(long, value_name = "K", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=100))]
     pub retries: u32,
+    /// An older build, swept with the same arguments in turns with the program, into DIR/old and DIR/new
+    #[arg(long, value_name = "OLD")]
+    pub versus: Option<String>,
     /// Print the commands and run nothing
     #[arg(long)]
     pub dry_run: bool,

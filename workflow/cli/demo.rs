@@ -17,7 +17,8 @@ use crate::args::{DebugArgs, DemoArgs, WorkerArgs};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::score::text_options;
-use crate::sweep::{carry_out, own_executable};
+use crate::sweep::own_executable;
+use crate::sweep_progress::carry_out;
 use crate::values::next_free;
 
 /// Process counts of the demonstration.
@@ -34,8 +35,8 @@ pub fn demo(args: &DemoArgs, output: &Output) -> Result<i32, Failure> {
     let plan = Plan::new(program, "plain".into(), Scaling::Strong, SCALES.to_vec()).measuring(request)?;
     let options = DebugArgs::default().options();
     let sweep = Sweep::new(plan, &dir, &falloff)?.opened_with(options.clone());
-    let outcome = carry_out(&sweep, &dir, output)?;
-    if outcome.interrupted.is_some() || !outcome.failed.is_empty() {
+    let outcomes = carry_out(&[&sweep], output)?;
+    if outcomes.iter().any(|outcome| outcome.interrupted.is_some() || !outcome.failed.is_empty()) {
         return Err(Failure {
             message: "failed to complete all runs of the demonstration".into(),
             hint: Some(format!("see the output.log files under {}", dir.join("runs").display())),

@@ -20,6 +20,7 @@ mod score;
 mod source_file;
 mod sweep;
 mod sweep_file;
+mod sweep_progress;
 mod values;
 mod view;
 mod view_args;

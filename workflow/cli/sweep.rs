@@ -3,18 +3,22 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use falloff_workflow::backends::Interrupt;
+use falloff_postprocess::OpenOptions;
 use falloff_workflow::exit;
-use falloff_workflow::journal::{Entry, State};
-use falloff_workflow::plan::{Manner, Plan, RunKey};
+use falloff_workflow::plan::{Manner, Plan};
 use falloff_workflow::results::Results;
 use falloff_workflow::scoring::Scaling;
-use falloff_workflow::sweep::{OUTPUT_LOG, Outcome, Progress, Sweep};
+use falloff_workflow::sweep::{OUTPUT_LOG, Outcome, Sweep};
 
 use crate::args::SweepArgs;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::sweep_progress::carry_out;
 use crate::values::next_free;
+
+/// Directories of the sweeps of two programs in the one that is asked for.
+const OLD: &str = "old";
+const NEW: &str = "new";
 
 /// Carries out the sweep, or prints its commands.
 pub fn sweep(args: &SweepArgs, output: &Output) -> Result<i32, Failure> {
@@ -27,6 +31,7 @@ pub fn sweep(args: &SweepArgs, output: &Output) -> Result<i32, Failure> {
         arguments: args.arguments.clone(),
         environment: args.environment.clone(),
         expectations: args.expect.iter().map(|own| own.text().to_owned()).collect(),
+        sbatch: sbatch_words(args)?,
         check: args.check.clone(),
         check_command: args.check_command.clone(),
         warm_up: args.warm_up,
@@ -35,119 +40,83 @@ pub fn sweep(args: &SweepArgs, output: &Output) -> Result<i32, Failure> {
     let program = args.program.first().map_or(OsStr::new(""), OsStr::new);
     let dir = args.output.clone().unwrap_or_else(|| next_free("falloff-sweep", program));
     let options = args.debug.options();
-    let sweep = Sweep::new(plan, &dir, &own_executable()?)?.opened_with(options.clone());
+    let sweeps = sweeps(plan, args.versus.as_deref(), &dir, &options)?;
     if args.dry_run {
-        return dry_run(&sweep, output);
+        return dry_run(&sweeps, output);
     }
-    let outcome = carry_out(&sweep, &dir, output)?;
-    if let Some(signal) = outcome.interrupted {
+    let outcomes = carry_out(&sweeps.iter().collect::<Vec<_>>(), output)?;
+    if let Some(signal) = outcomes.iter().find_map(|outcome| outcome.interrupted) {
         output.warn("falloff: interrupted; the same command goes on from here");
         leave_by(signal);
     }
-    if !outcome.failed.is_empty() {
-        return Err(failed(&outcome, &dir));
+    if outcomes.iter().any(|outcome| !outcome.failed.is_empty()) {
+        return Err(failed(&outcomes, &dir));
     }
-    Results::open(&dir, &options)?.check_comparable()?;
-    output.note(&format!("next: falloff score {}", dir.display()));
+    for sweep in &sweeps {
+        Results::open(sweep.dir(), &options)?.check_comparable()?;
+    }
+    output.note(&match args.versus {
+        Some(_) => format!("next: falloff check {} {}", dir.join(OLD).display(), dir.join(NEW).display()),
+        None => format!("next: falloff score {}", dir.display()),
+    });
     Ok(exit::OK)
 }
 
-/// Carries out a sweep with a line for each run.
-pub fn carry_out(sweep: &Sweep, dir: &Path, output: &Output) -> Result<Outcome, Failure> {
-    let interrupt = Interrupt::catch().map_err(|e| Failure {
-        message: format!("failed to catch signals: {e}"),
-        hint: None,
-        code: exit::INCOMPLETE,
-    })?;
-    let plan = sweep.plan();
-    for line in sweep.notices() {
-        output.warn(&format!("falloff: {line}"));
+/// The sweep into `dir`, or those of an old and the new program in it.
+fn sweeps(
+    plan: Plan,
+    versus: Option<&str>,
+    dir: &Path,
+    options: &OpenOptions,
+) -> Result<Vec<Sweep>, Failure> {
+    let falloff = own_executable()?;
+    let sweep = |plan, dir: &Path| Ok(Sweep::new(plan, dir, &falloff)?.opened_with(options.clone()));
+    let Some(old) = versus else { return Ok(vec![sweep(plan, dir)?]) };
+    if Plan::exists(dir) {
+        return Err(Failure::usage(
+            format!("failed to use `{}`: it holds the sweep of one program, not of two", dir.display()),
+            "choose another directory with `-o`",
+        ));
     }
-    let count = plan.warm_ups().len() + plan.runs().len();
-    let mut done = 0;
-    let mut pace = Pace::default();
-    let outcome = sweep.carry_out(&interrupt, |progress| match progress {
-        Progress::Ready => {
-            output.note(&format!("{count} runs of `{}` into {}", plan.program.join(" "), dir.display()));
-        }
-        Progress::Begins(_) => done += 1,
-        Progress::Kept(entry) => {
-            done += 1;
-            output.note(&format!("{} kept from before", label(done, count, entry.key)));
-        }
-        Progress::Again(entry) => {
-            output.warn(&format!("{} {}; once more", label(done, count, entry.key), ending(entry, dir)));
-        }
-        Progress::Ended(entry) => {
-            let left = pace.left(entry, count - done);
-            let line = format!("{} {}{left}", label(done, count, entry.key), ending(entry, dir));
-            match entry.state {
-                State::Completed => output.note(&line),
-                State::Failed => output.warn(&line),
-            }
-        }
-    })?;
-    Ok(outcome)
+    let mut old_plan = plan.clone();
+    old_plan.program[0] = old.to_owned();
+    Ok(vec![sweep(old_plan, &dir.join(OLD))?, sweep(plan, &dir.join(NEW))?])
 }
 
-/// How long runs take.
-#[derive(Default)]
-struct Pace {
-    seconds: f64,
-    runs: usize,
-}
-
-impl Pace {
-    /// Notes a run; says how long the others will take.
-    fn left(&mut self, entry: &Entry, runs: usize) -> String {
-        self.seconds += entry.wall_seconds;
-        self.runs += 1;
-        let seconds = self.seconds / self.runs as f64 * runs as f64;
-        match seconds {
-            s if runs == 0 || s < 10.0 => String::new(),
-            s if s < 90.0 => format!(", about {:.0} s left", s),
-            s if s < 5400.0 => format!(", about {:.0} min left", s / 60.0),
-            s => format!(", about {:.1} h left", s / 3600.0),
-        }
+/// The words that are passed on to `sbatch`.
+fn sbatch_words(args: &SweepArgs) -> Result<Vec<String>, Failure> {
+    let usage = |why: &str, hint: &str| Failure::usage(format!("failed to pass on `--sbatch`: {why}"), hint);
+    let Some(text) = &args.sbatch else { return Ok(Vec::new()) };
+    if args.launcher != "sbatch" {
+        return Err(usage("the launcher is not sbatch", "add `--launcher sbatch`"));
     }
+    shlex::split(text).ok_or_else(|| {
+        usage("it has an open quote", "write for example `--sbatch \"--partition=x --time=10\"`")
+    })
 }
 
-fn label(done: usize, count: usize, key: RunKey) -> String {
-    format!("[{done}/{count}] n = {}, repetition {}:", key.scale, key.repetition)
-}
-
-fn ending(entry: &Entry, dir: &Path) -> String {
-    let shared = if entry.oversubscribed { ", more processes than processors" } else { "" };
-    match &entry.reason {
-        None => format!("{:.2} s{shared}", entry.wall_seconds),
-        Some(reason) => {
-            format!("FAILED: {reason}; see {}", dir.join(entry.key.directory()).join(OUTPUT_LOG).display())
-        }
-    }
-}
-
-fn dry_run(sweep: &Sweep, output: &Output) -> Result<i32, Failure> {
+fn dry_run(sweeps: &[Sweep], output: &Output) -> Result<i32, Failure> {
     let mut text = String::new();
-    for key in sweep.plan().runs() {
-        text.push_str(&format!("# {key}\n"));
-        for line in sweep.job(key, "RUN_ID").lines() {
-            text.push_str(&format!("{line}\n"));
+    for sweep in sweeps {
+        for key in sweep.plan().runs() {
+            text.push_str(&format!("# {key}\n"));
+            for line in sweep.job(key, "RUN_ID").lines() {
+                text.push_str(&format!("{line}\n"));
+            }
         }
     }
     output.data(&text)?;
     Ok(exit::OK)
 }
 
-fn failed(outcome: &Outcome, dir: &Path) -> Failure {
-    let all = outcome.completed + outcome.failed.len();
+fn failed(outcomes: &[Outcome], dir: &Path) -> Failure {
+    let failed: usize = outcomes.iter().map(|outcome| outcome.failed.len()).sum();
+    let all = failed + outcomes.iter().map(|outcome| outcome.completed).sum::<usize>();
     Failure {
-        message: format!(
-            "failed to complete {} of {all} runs; they are left out of the score",
-            outcome.failed.len()
-        ),
+        message: format!("failed to complete {failed} of {all} runs; they are left out of the score"),
         hint: Some(format!(
             "see the {OUTPUT_LOG} files under {}; the same command repeats what failed",
-            dir.join("runs").display()
+            dir.display()
         )),
         code: exit::PROGRAM_FAILED,
     }

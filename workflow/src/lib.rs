@@ -8,11 +8,13 @@
 mod answer;
 pub mod backends;
 pub mod causes;
+mod complete;
 pub mod demo;
 pub mod doctor;
 mod error;
 pub mod exit;
 pub mod gate;
+pub mod interleave;
 pub mod journal;
 mod machine_load;
 pub mod plan;

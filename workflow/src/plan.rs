@@ -60,6 +60,9 @@ pub struct Manner {
     /// Expectations of some call paths, `PATTERN=FORMULA`: see [`OwnExpectation`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub expectations: Vec<String>,
+    /// Further words of `sbatch`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sbatch: Vec<String>,
     /// A regular expression that the output of a good run matches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check: Option<String>,
@@ -107,6 +110,18 @@ impl RunKey {
     /// Its directory below that of the sweep: `runs/n0004-r1`.
     pub fn directory(self) -> PathBuf {
         PathBuf::from("runs").join(self.to_string())
+    }
+
+    /// The order in which `count` sweeps make this run: each is at any place as often as the others, in the long run.
+    pub(crate) fn turns(self, count: usize) -> Vec<usize> {
+        let mut turns: Vec<usize> = (0..count).collect();
+        turns.sort_by_key(|which| scattered(scattered(self.mark()) ^ *which as u64));
+        turns
+    }
+
+    /// A number that no other run has.
+    fn mark(self) -> u64 {
+        u64::from(self.repetition) << 32 | u64::from(self.scale)
     }
 }
 
@@ -156,7 +171,7 @@ impl Plan {
 
     fn block(&self, repetition: u32) -> Vec<RunKey> {
         let mut runs: Vec<RunKey> = self.scales.iter().map(|&scale| RunKey { repetition, scale }).collect();
-        runs.sort_by_key(|key| (scattered(u64::from(repetition) << 32 | u64::from(key.scale)), key.scale));
+        runs.sort_by_key(|key| (scattered(key.mark()), key.scale));
         runs
     }
 
@@ -227,6 +242,17 @@ mod tests {
         assert_eq!(plan.warm_ups(), []);
         plan.manner.warm_up = true;
         assert!(plan.warm_ups().iter().all(|key| key.to_string().ends_with("-r0")));
+    }
+
+    #[test]
+    fn two_sweeps_take_turns() {
+        let mut plan = plan();
+        plan.repetitions = 100;
+        let turns: Vec<Vec<usize>> = plan.runs().iter().map(|key| key.turns(2)).collect();
+        assert!(turns.iter().all(|t| *t == [0, 1] || *t == [1, 0]));
+        let first = turns.iter().filter(|t| t[0] == 0).count();
+        // Three standard deviations of 300 throws of a coin.
+        assert!((124..=176).contains(&first), "{first}");
     }
 
     #[test]

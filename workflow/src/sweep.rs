@@ -1,19 +1,19 @@
-//! Carrying out a sweep: all runs of a plan, in order, with a journal to go on from.
+//! A sweep that can be carried out: what a run needs, its making, and its directory.
 
 use std::fs::{self, DirBuilder, File};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
-use falloff_postprocess::{OpenOptions, open};
 use falloff_profiler::event::Selection;
 use falloff_profiler::{find_program, fresh_run_id};
 
 use crate::answer::Answer;
 use crate::backends::{
-    Ended, Flavour, Interrupt, Job, Launcher, RunSpec, has_other_machines, render, run_job,
+    Ended, Flavour, Interrupt, Job, Launcher, RunSpec, cancel_left_over, has_other_machines, render, run_job,
 };
-use crate::journal::{Entry, Journal, State};
+use crate::complete::Completeness;
+use crate::journal::Entry;
 use crate::machine_load::MachineLoad;
 use crate::plan::{PLAN_FILE, Plan, RunKey};
 use crate::template::Argument;
@@ -22,8 +22,8 @@ use crate::{Error, Result};
 /// Name of the file in a run's directory that has the output of all its processes.
 pub const OUTPUT_LOG: &str = "output.log";
 
-/// What comes of a program whose MPI is not the launcher's.
-const SINGLETONS: &str = "its processes do not know of each other; choose the launcher with `--launcher`";
+/// How long a file system that machines share may take to show all that they wrote.
+const SETTLING: Duration = Duration::from_secs(20);
 
 /// A sweep that can be carried out.
 #[derive(Debug)]
@@ -54,6 +54,8 @@ pub enum Progress<'a> {
     Kept(&'a Entry),
     /// A run begins.
     Begins(RunKey),
+    /// The batch job of a run is in another state than before.
+    Queued(RunKey, &'a str),
     /// A run failed and is made again.
     Again(&'a Entry),
     /// A run ended.
@@ -119,53 +121,20 @@ impl Sweep {
             flavour: self.flavour,
             program: &self.plan.program,
             environment: &self.plan.manner.environment,
+            sbatch: &self.plan.manner.sbatch,
+            log: &dir.join(OUTPUT_LOG),
             arguments: &self.arguments,
         };
         render(&self.launcher, &spec)
     }
 
-    /// Carries out what is not done yet.
-    ///
-    /// Each run is checked when it ended: one that failed or lacks ranks is noted as failed and does not stop the
-    /// sweep. The journal is on the disk after each run, so that the same command goes on after any end.
-    pub fn carry_out(&self, interrupt: &Interrupt, mut tell: impl FnMut(Progress)) -> Result<Outcome> {
-        let _lock = self.claim()?;
-        let known = Journal::read(&self.dir)?;
-        let mut journal = Journal::open(&self.dir)?;
-        let mut outcome = Outcome::default();
-        tell(Progress::Ready);
-        for key in self.plan.warm_ups().into_iter().chain(self.plan.runs()) {
-            if let Some(entry) = known.get(&key).filter(|e| e.state == State::Completed) {
-                tell(Progress::Kept(entry));
-                outcome.completed += 1;
-                continue;
-            }
-            tell(Progress::Begins(key));
-            let mut tries_left = self.plan.manner.retries;
-            let entry = loop {
-                let (entry, interrupted) = self.run(key, interrupt)?;
-                if interrupted.is_some() {
-                    outcome.interrupted = interrupted;
-                    return Ok(outcome);
-                }
-                if entry.state == State::Completed || tries_left == 0 {
-                    break entry;
-                }
-                tries_left -= 1;
-                tell(Progress::Again(&entry));
-            };
-            journal.append(&entry)?;
-            tell(Progress::Ended(&entry));
-            match entry.state {
-                State::Completed => outcome.completed += 1,
-                State::Failed => outcome.failed.push(entry),
-            }
-        }
-        Ok(outcome)
+    /// Its directory, absolute.
+    pub fn dir(&self) -> &Path {
+        &self.dir
     }
 
     /// Makes the directory ours, or finds that it is, and locks it while the result lives.
-    fn claim(&self) -> Result<File> {
+    pub(crate) fn claim(&self) -> Result<File> {
         let occupied = |reason: &str| Error::Occupied { path: self.dir.clone(), reason: reason.into() };
         if Plan::exists(&self.dir) {
             if Plan::read(&self.dir)? != self.plan {
@@ -189,9 +158,18 @@ impl Sweep {
         }
     }
 
-    fn run(&self, key: RunKey, interrupt: &Interrupt) -> Result<(Entry, Option<i32>)> {
+    /// Makes one run; gives what to note of it, or the signal by which the user stopped it.
+    pub(crate) fn run(
+        &self,
+        key: RunKey,
+        interrupt: &Interrupt,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<(Entry, Option<i32>)> {
         let dir = self.dir.join(key.directory());
         if dir.exists() {
+            if self.launcher == Launcher::Sbatch {
+                cancel_left_over(&dir);
+            }
             fs::remove_dir_all(&dir).map_err(|e| Error::io("remove", &dir, e))?;
         }
         make_dir(&dir)?;
@@ -199,10 +177,11 @@ impl Sweep {
         let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let timeout = self.plan.timeout_seconds.map(Duration::from_secs_f64);
         let load = MachineLoad::now();
-        let (ended, wall) = run_job(&job, &dir.join(OUTPUT_LOG), timeout, interrupt)?;
+        let (ended, wall) = run_job(&job, &dir.join(OUTPUT_LOG), timeout, interrupt, tell)?;
         let mut entry = Entry::new(key);
-        entry.others_cpu_seconds =
-            load.zip(MachineLoad::now()).map(|(before, after)| before.others_until(after));
+        // What a batch system starts, here or elsewhere, is no child of this process.
+        let load = load.filter(|_| job.submission.is_none()).zip(MachineLoad::now());
+        entry.others_cpu_seconds = load.map(|(before, after)| before.others_until(after));
         entry.wall_seconds = wall.as_secs_f64();
         entry.started_unix_seconds = since_1970.as_secs();
         entry.oversubscribed = job.oversubscribed;
@@ -212,37 +191,30 @@ impl Sweep {
             Ended::TimedOut => entry.failed(format!("not done after {:.0} s", wall.as_secs_f64())),
             Ended::Well => match self.answer.objection(&dir, &dir.join(OUTPUT_LOG), key.scale) {
                 Some(objection) => entry.failed(objection),
-                None => self.check(entry, &dir),
+                None => self.check(entry, &dir, interrupt),
             },
         };
         Ok((entry, None))
     }
 
-    /// Looks whether the measurements of a run that ended well are complete.
-    fn check(&self, mut entry: Entry, dir: &Path) -> Entry {
-        let database = match open(dir, &self.options) {
-            Ok(database) => database,
-            Err(error) => return entry.failed(error.to_string()),
-        };
-        let mut ranks: Vec<u32> = database.locations().iter().filter_map(|l| l.rank).collect();
-        ranks.sort_unstable();
-        ranks.dedup();
-        entry.ranks = ranks.len();
-        let wanted = entry.key.scale as usize;
-        if !self.launcher.starts_ranks() {
-            return entry;
+    /// Notes what the measurements of a run that ended well say of it.
+    fn check(&self, mut entry: Entry, dir: &Path, interrupt: &Interrupt) -> Entry {
+        let look = || Completeness::of(dir, &self.options, &self.launcher, self.flavour, entry.key.scale as usize);
+        let deadline = Instant::now() + SETTLING;
+        let mut found = look();
+        while found.may_come
+            && self.launcher.is_slurm()
+            && interrupt.signal().is_none()
+            && Instant::now() < deadline
+        {
+            std::thread::sleep(Duration::from_secs(1));
+            found = look();
         }
-        if ranks.len() != wanted {
-            let reason = format!("{} of {wanted} ranks have a profile", ranks.len());
-            return entry.failed(reason);
-        }
-        // Such a program does not find its launcher and runs N times as one process, without a word.
-        let program = Flavour::of_libraries(database.modules().iter().map(|m| m.path.as_str()));
-        match (self.flavour, program) {
-            (Some(launcher), Some(program)) if launcher != program && wanted > 1 => {
-                entry.failed(format!("the launcher is of {launcher}, the program of {program}: {SINGLETONS}"))
-            }
-            _ => entry,
+        entry.ranks = found.ranks;
+        entry.oversubscribed |= found.oversubscribed;
+        match found.objection {
+            Some(objection) => entry.failed(objection),
+            None => entry,
         }
     }
 }

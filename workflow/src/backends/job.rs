@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
+use super::batch;
 use super::interrupt::Interrupt;
 use super::render::Job;
 use crate::{Error, Result};
@@ -37,13 +38,18 @@ pub enum Ended {
 
 /// Runs a job to its end, with the output of all its processes going to the file `log`, and gives its wall time.
 ///
-/// Each process is the leader of its own group, so that what it started ends with it.
+/// Each process is the leader of its own group, so that what it started ends with it. A batch job is submitted instead; `tell`
+/// is told its state whenever that changes, and its wall time is without that in the queue.
 pub fn run_job(
     job: &Job,
     log: &Path,
     timeout: Option<Duration>,
     interrupt: &Interrupt,
+    tell: &mut dyn FnMut(&str),
 ) -> Result<(Ended, Duration)> {
+    if let (Some(submission), [process]) = (&job.submission, &job.processes[..]) {
+        return batch::run(submission, process, timeout, interrupt, tell);
+    }
     let output =
         OpenOptions::new().create(true).append(true).open(log).map_err(|e| Error::io("write", log, e))?;
     let started = Instant::now();
@@ -80,7 +86,17 @@ pub fn run_job(
     Ok((ended.unwrap_or(Ended::Well), started.elapsed()))
 }
 
+/// Starts a process that is asked to end when the sweep dies, so that no launcher goes on after a killed sweep.
+#[expect(unsafe_code, reason = "only a process itself can ask for a signal at its parent's death")]
 fn spawn(command: &mut Command, output: &File) -> io::Result<Child> {
+    let parent = nix::unistd::getpid();
+    let die_with_parent = move || {
+        nix::sys::prctl::set_pdeathsig(Signal::SIGTERM)?;
+        // It may have died before that.
+        if nix::unistd::getppid() == parent { Ok(()) } else { Err(io::ErrorKind::Interrupted.into()) }
+    };
+    // SAFETY: between fork and exec, two system calls without memory of their own.
+    unsafe { command.pre_exec(die_with_parent) };
     command
         .stdin(Stdio::null())
         .stdout(output.try_clone()?)
@@ -159,8 +175,9 @@ mod tests {
             words: ["sh", "-c", script].map(str::to_owned).to_vec(),
             environment: vec![("GREETING".into(), "hello".into())],
         };
-        let job = Job { processes: scripts.iter().map(process).collect(), oversubscribed: false };
-        let (ended, wall) = run_job(&job, &log, timeout, &Interrupt::default()).unwrap();
+        let job =
+            Job { processes: scripts.iter().map(process).collect(), submission: None, oversubscribed: false };
+        let (ended, wall) = run_job(&job, &log, timeout, &Interrupt::default(), &mut |_| {}).unwrap();
         (ended, wall, std::fs::read_to_string(&log).unwrap())
     }
 
@@ -191,10 +208,12 @@ mod tests {
     fn a_missing_program_is_a_bad_end() {
         let job = Job {
             processes: vec![JobProcess { words: vec!["/no/such".into()], environment: vec![] }],
+            submission: None,
             oversubscribed: false,
         };
         let dir = tempfile::tempdir().unwrap();
-        let (ended, _) = run_job(&job, &dir.path().join("log"), None, &Interrupt::default()).unwrap();
+        let (ended, _) =
+            run_job(&job, &dir.path().join("log"), None, &Interrupt::default(), &mut |_| {}).unwrap();
         assert!(matches!(ended, Ended::Badly(text) if text.contains("/no/such")));
     }
 
@@ -207,10 +226,11 @@ mod tests {
                 words: ["sleep", "60"].map(str::to_owned).to_vec(),
                 environment: vec![],
             }],
+            submission: None,
             oversubscribed: false,
         };
         let dir = tempfile::tempdir().unwrap();
-        let (ended, _) = run_job(&job, &dir.path().join("log"), None, &interrupt).unwrap();
+        let (ended, _) = run_job(&job, &dir.path().join("log"), None, &interrupt, &mut |_| {}).unwrap();
         assert_eq!(ended, Ended::Interrupted(15));
     }
 }

@@ -11,6 +11,8 @@ pub enum Launcher {
     Mpirun,
     /// `srun -n N`.
     Srun,
+    /// `srun -n N` in a batch job for each run.
+    Sbatch,
     /// One process with OMP_NUM_THREADS set.
     Threads,
     /// N processes on this machine, told their rank by PMI_RANK and RANK.
@@ -31,11 +33,13 @@ impl FromStr for Launcher {
         let refuse = |reason: String| Error::Usage {
             action: "use the launcher",
             reason,
-            hint: "use mpirun, srun, threads, plain, or a template such as \"mpirun.mpich -n {n}\"".into(),
+            hint: "use mpirun, srun, sbatch, threads, plain, or a template such as \"mpirun.mpich -n {n}\""
+                .into(),
         };
         match text {
             "mpirun" => return Ok(Launcher::Mpirun),
             "srun" => return Ok(Launcher::Srun),
+            "sbatch" => return Ok(Launcher::Sbatch),
             "threads" => return Ok(Launcher::Threads),
             "plain" => return Ok(Launcher::Plain),
             _ => {}
@@ -54,7 +58,7 @@ impl Launcher {
         let words = |list: &[&str]| list.iter().map(|w| (*w).to_owned()).collect();
         match self {
             Launcher::Mpirun => words(&["mpirun", "-n", COUNT]),
-            Launcher::Srun => words(&["srun", "-n", COUNT]),
+            Launcher::Srun | Launcher::Sbatch => words(&["srun", "-n", COUNT]),
             Launcher::Threads | Launcher::Plain => Vec::new(),
             Launcher::Template(words) => words.clone(),
         }
@@ -62,7 +66,21 @@ impl Launcher {
 
     /// The program that starts the others; `None` where falloff does that itself.
     pub fn program(&self) -> Option<String> {
-        self.words().into_iter().next()
+        match self {
+            Launcher::Sbatch => Some("sbatch".into()),
+            _ => self.words().into_iter().next(),
+        }
+    }
+
+    /// Whether Slurm starts the ranks, perhaps on other machines.
+    pub fn is_slurm(&self) -> bool {
+        match self {
+            Launcher::Srun | Launcher::Sbatch => true,
+            Launcher::Template(words) => {
+                words.first().is_some_and(|first| first.rsplit('/').next() == Some("srun"))
+            }
+            Launcher::Mpirun | Launcher::Threads | Launcher::Plain => false,
+        }
     }
 
     /// Whether a run must have as many ranks as processors.
@@ -70,11 +88,11 @@ impl Launcher {
     /// A template may start anything; one whose first word is an MPI or Slurm launcher starts ranks.
     pub fn starts_ranks(&self) -> bool {
         match self {
-            Launcher::Mpirun | Launcher::Srun | Launcher::Plain => true,
+            Launcher::Mpirun | Launcher::Srun | Launcher::Sbatch | Launcher::Plain => true,
             Launcher::Threads => false,
-            Launcher::Template(words) => words.first().is_some_and(|first| {
-                super::mpi::is_mpi_launcher(first) || first.rsplit('/').next() == Some("srun")
-            }),
+            Launcher::Template(words) => {
+                self.is_slurm() || words.first().is_some_and(|first| super::mpi::is_mpi_launcher(first))
+            }
         }
     }
 }
@@ -88,7 +106,10 @@ mod tests {
         assert_eq!("plain".parse::<Launcher>().unwrap(), Launcher::Plain);
         let template: Launcher = "mpirun.mpich -n {n}".parse().unwrap();
         assert_eq!(template.words(), ["mpirun.mpich", "-n", "{n}"]);
-        assert!(template.starts_ranks());
+        assert!(template.starts_ranks() && !template.is_slurm());
+        let srun: Launcher = "/opt/slurm/bin/srun --mpi=pmix -n {n}".parse().unwrap();
+        assert!(srun.starts_ranks() && srun.is_slurm());
+        assert_eq!("sbatch".parse::<Launcher>().unwrap().program().as_deref(), Some("sbatch"));
         assert!(!"numactl -C '0-{n}'".parse::<Launcher>().unwrap().starts_ranks());
     }
 

@@ -5,10 +5,13 @@ use std::process::{Command, Stdio};
 
 use falloff_profiler::find_program;
 
+/// The launcher of OpenCoarrays, which starts another.
+const CAFRUN: &str = "cafrun";
+
 /// Whether a word is the name of an MPI launcher, with or without a path and a suffix.
 pub(super) fn is_mpi_launcher(word: &str) -> bool {
     let name = word.rsplit('/').next().unwrap_or(word);
-    ["mpirun", "mpiexec", "prterun", "oshrun"].iter().any(|known| name.starts_with(known))
+    ["mpirun", "mpiexec", "prterun", "oshrun", CAFRUN].iter().any(|known| name.starts_with(known))
 }
 
 /// A family of MPI libraries whose launchers and programs understand each other.
@@ -18,6 +21,8 @@ pub enum Flavour {
     OpenMpi,
     /// MPICH and what is derived from it, with the launcher Hydra.
     Mpich,
+    /// Intel MPI, whose programs are like those of MPICH.
+    Intel,
 }
 
 impl Flavour {
@@ -26,14 +31,27 @@ impl Flavour {
         if !is_mpi_launcher(launcher) {
             return None;
         }
-        let output = Command::new(launcher).arg("--version").stdin(Stdio::null()).output().ok()?;
-        let text = String::from_utf8_lossy(&output.stdout);
+        let own_name = launcher.rsplit('/').next().unwrap_or(launcher);
+        let question = if own_name.starts_with(CAFRUN) { "--wraps" } else { "--version" };
+        let output = Command::new(launcher).arg(question).stdin(Stdio::null()).output().ok()?;
+        Flavour::of_text(&String::from_utf8_lossy(&output.stdout))
+    }
+
+    /// That of a launcher that says this of itself.
+    fn of_text(text: &str) -> Option<Flavour> {
         let says = |names: &[&str]| names.iter().any(|name| text.contains(name));
         match () {
             () if says(&["Open MPI", "OpenRTE", "PRRTE"]) => Some(Flavour::OpenMpi),
-            () if says(&["HYDRA", "MPICH", "Intel(R) MPI"]) => Some(Flavour::Mpich),
+            () if says(&["Intel(R) MPI"]) => Some(Flavour::Intel),
+            () if says(&["HYDRA", "MPICH"]) => Some(Flavour::Mpich),
             () => None,
         }
+    }
+
+    /// Whether this flavour's launcher starts programs of the other as ranks of one job.
+    pub fn starts(self, program: Flavour) -> bool {
+        let is_open_mpi = |flavour| flavour == Flavour::OpenMpi;
+        is_open_mpi(self) == is_open_mpi(program)
     }
 
     /// That of a program, by the paths of the libraries it has loaded; `None` if they say nothing, or both.
@@ -69,6 +87,7 @@ impl fmt::Display for Flavour {
         f.write_str(match self {
             Flavour::OpenMpi => "Open MPI",
             Flavour::Mpich => "MPICH",
+            Flavour::Intel => "Intel MPI",
         })
     }
 }
@@ -77,10 +96,11 @@ impl fmt::Display for Flavour {
 ///
 /// Open MPI refuses to run as root and to start more processes than it sees processors. The first is allowed
 /// only for root; the second only if `oversubscribed`, and then processes are not bound to cores, which would
-/// put several on one while others idle.
+/// put several on one while others idle. Intel MPI needs only the latter.
 pub(super) fn environment(flavour: Option<Flavour>, oversubscribed: bool) -> Vec<(String, String)> {
     match flavour {
         Some(Flavour::OpenMpi) => open_mpi_environment(nix::unistd::geteuid().is_root(), oversubscribed),
+        Some(Flavour::Intel) if oversubscribed => vec![("I_MPI_PIN".into(), "0".into())],
         _ => Vec::new(),
     }
 }
@@ -104,8 +124,12 @@ fn open_mpi_environment(root: bool, oversubscribed: bool) -> Vec<(String, String
 
 /// Whether `n` processors are more than this machine gives, where no batch system has given others.
 pub(super) fn oversubscribes(n: u32) -> bool {
-    let here = std::thread::available_parallelism().map_or(1, usize::from);
-    n as usize > here && !has_other_machines()
+    n as usize > processors_here() && !has_other_machines()
+}
+
+/// How many processors this machine gives.
+pub(crate) fn processors_here() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Whether a batch system has given processors that may be on other machines.
@@ -136,10 +160,35 @@ mod tests {
         assert_eq!(Flavour::of_launcher("sh"), None);
     }
 
+    /// A launcher that says this of itself.
+    fn launcher(dir: &std::path::Path, name: &str, text: &str) -> Option<Flavour> {
+        use std::os::unix::fs::PermissionsExt;
+        let path = dir.join(name);
+        std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        Flavour::of_launcher(&path.to_string_lossy())
+    }
+
+    #[test]
+    fn launchers_tell_the_flavour() {
+        let dir = tempfile::tempdir().unwrap();
+        let intel = "test \"$1\" = --version && echo 'Intel(R) MPI Library for Linux* OS, Version 2021.12 Build 20240410'";
+        assert_eq!(launcher(dir.path(), "mpirun", intel), Some(Flavour::Intel));
+        assert_eq!(launcher(dir.path(), "mpiexec.hydra", intel), Some(Flavour::Intel));
+        let caf = "test \"$1\" = --wraps && echo 'mpiexec (OpenRTE) 4.1.4'";
+        assert_eq!(launcher(dir.path(), "cafrun", caf), Some(Flavour::OpenMpi));
+        assert_eq!(launcher(dir.path(), "mpiexec", "echo '    HYDRA build details:'"), Some(Flavour::Mpich));
+        assert_eq!(launcher(dir.path(), "mpirun", "exit 1"), None);
+        assert!(Flavour::Intel.starts(Flavour::Mpich) && !Flavour::Intel.starts(Flavour::OpenMpi));
+        assert!(Flavour::OpenMpi.starts(Flavour::OpenMpi) && !Flavour::OpenMpi.starts(Flavour::Mpich));
+    }
+
     #[test]
     fn only_what_is_needed_is_set() {
         assert!(open_mpi_environment(false, false).is_empty());
         assert_eq!(open_mpi_environment(true, false).len(), 2);
+        assert_eq!(environment(Some(Flavour::Intel), true), [("I_MPI_PIN".to_owned(), "0".to_owned())]);
+        assert!(environment(Some(Flavour::Intel), false).is_empty());
         assert!(open_mpi_environment(false, true).iter().all(|(name, _)| name.contains("_MCA_")));
     }
 }

@@ -4,8 +4,10 @@ use std::path::Path;
 
 use falloff_profiler::Request;
 
+use super::batch::Submission;
 use super::launcher::{COMMAND, COUNT, Launcher};
 use super::mpi::{self, Flavour};
+use super::shell;
 use crate::template::Argument;
 
 /// Replaced by the run's directory in the program's arguments.
@@ -30,6 +32,10 @@ pub struct RunSpec<'a> {
     pub program: &'a [String],
     /// Variables of the program, `NAME=VALUE` with placeholders.
     pub environment: &'a [String],
+    /// Further words of `sbatch`.
+    pub sbatch: &'a [String],
+    /// The file that has the output of all processes, absolute.
+    pub log: &'a Path,
     /// Further placeholders and their values.
     pub arguments: &'a [Argument],
 }
@@ -52,6 +58,8 @@ impl RunSpec<'_> {
 pub struct Job {
     /// What to start, all at once.
     pub processes: Vec<JobProcess>,
+    /// How the process is submitted to a batch system, if it is not started here.
+    pub submission: Option<Submission>,
     /// Whether there are more processors in it than this machine has.
     pub oversubscribed: bool,
 }
@@ -69,7 +77,9 @@ pub struct JobProcess {
 pub fn render(launcher: &Launcher, spec: &RunSpec) -> Job {
     let n = spec.n.to_string();
     let words = launcher.words();
-    let oversubscribed = mpi::oversubscribes(spec.n);
+    let submission = (*launcher == Launcher::Sbatch)
+        .then(|| Submission::new(spec.dir, spec.log, spec.run_id, (spec.n, 1), spec.sbatch));
+    let oversubscribed = submission.is_none() && mpi::oversubscribes(spec.n);
     let command = command(spec);
     let mut processes = match launcher {
         Launcher::Plain => (0..spec.n)
@@ -78,14 +88,14 @@ pub fn render(launcher: &Launcher, spec: &RunSpec) -> Job {
         Launcher::Threads => {
             vec![JobProcess { words: command, environment: vec![("OMP_NUM_THREADS".into(), n)] }]
         }
-        Launcher::Mpirun | Launcher::Srun | Launcher::Template(_) => {
+        Launcher::Mpirun | Launcher::Srun | Launcher::Sbatch | Launcher::Template(_) => {
             let environment = mpi::environment(spec.flavour, oversubscribed);
             vec![JobProcess { words: around(&words, command, &n), environment }]
         }
     };
     let variables = spec.variables();
     processes.iter_mut().for_each(|process| process.environment.extend(variables.iter().cloned()));
-    Job { processes, oversubscribed }
+    Job { processes, submission, oversubscribed }
 }
 
 /// The program under `falloff run`.
@@ -125,21 +135,17 @@ fn rank_environment(rank: u32, n: &str) -> Vec<(String, String)> {
 }
 
 impl Job {
-    /// The commands as one would type them, one a line.
+    /// The commands as one would type them, one a line; of a batch job the submission and then its script.
     pub fn lines(&self) -> Vec<String> {
-        let quote = |word: &str| match shlex::try_quote(word) {
-            Ok(quoted) => quoted.into_owned(),
-            Err(_) => word.to_owned(),
-        };
-        self.processes
-            .iter()
-            .map(|process| {
-                let variables =
-                    process.environment.iter().map(|(name, value)| format!("{name}={}", quote(value)));
-                let words = process.words.iter().map(|w| quote(w));
-                variables.chain(words).collect::<Vec<_>>().join(" ")
-            })
-            .collect()
+        match &self.submission {
+            None => self.processes.iter().map(|p| shell::line(&p.environment, &p.words)).collect(),
+            Some(submission) => {
+                let script = self.processes.iter().map(|process| submission.script(process));
+                std::iter::once(submission.line())
+                    .chain(script.map(|text| text.trim_end().to_owned()))
+                    .collect()
+            }
+        }
     }
 }
 
@@ -164,6 +170,8 @@ mod tests {
             flavour: None,
             program: &program,
             environment: &["SIZE={size}".to_owned()],
+            sbatch: &["--time=5".to_owned()],
+            log: Path::new("/s/runs/n0002-r1/output.log"),
             arguments: &[Argument::parse("size=50*n").unwrap()],
         };
         let mut job = render(&launcher.parse().unwrap(), &spec);
@@ -189,6 +197,20 @@ mod tests {
     #[test]
     fn launchers_go_in_front() {
         assert_eq!(job("srun").lines(), [format!("SIZE=100 srun -n 2 {COMMAND_LINE}")]);
+    }
+
+    #[test]
+    fn a_batch_job_is_a_script_with_srun() {
+        let lines = job("sbatch").lines();
+        assert_eq!(
+            lines[0],
+            "sbatch --parsable --job-name=falloff-abc --output=/s/runs/n0002-r1/output.log --ntasks=2 --time=5 \
+             /s/runs/n0002-r1/job.sh"
+        );
+        let script: Vec<&str> = lines[1].lines().collect();
+        assert_eq!(script[..2], ["#!/bin/sh", "export SIZE=100"]);
+        assert_eq!(script[3], format!("srun -n 2 {COMMAND_LINE}"));
+        assert_eq!(script.last(), Some(&"exit $status"));
     }
 
     #[test]

@@ -1,0 +1,81 @@
+//! Whether the measurements of a run are complete: all ranks, of one job, each on a processor of its own.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use falloff_postprocess::{Database, OpenOptions, open};
+
+use crate::backends::{Flavour, Launcher, processors_here};
+
+/// What comes of a program whose MPI is not the launcher's.
+const SINGLETONS: &str = "its processes do not know of each other";
+
+/// What the measurements of a run say of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Completeness {
+    /// Distinct ranks measured.
+    pub ranks: usize,
+    /// Whether this machine had more ranks than processors.
+    pub oversubscribed: bool,
+    /// Why the run cannot be scored.
+    pub objection: Option<String>,
+    /// Whether waiting may help: a shared file system shows what other machines wrote some time later.
+    pub may_come: bool,
+}
+
+impl Completeness {
+    /// Looks at the run in `dir`, which should have `wanted` ranks if the launcher starts ranks.
+    pub fn of(
+        dir: &Path,
+        options: &OpenOptions,
+        launcher: &Launcher,
+        flavour: Option<Flavour>,
+        wanted: usize,
+    ) -> Completeness {
+        let database = match open(dir, options) {
+            Ok(database) => database,
+            Err(error) => {
+                let objection = Some(error.to_string());
+                return Completeness { objection, may_come: true, ..Completeness::default() };
+            }
+        };
+        let ranks: BTreeSet<u32> = database.locations().iter().filter_map(|l| l.rank).collect();
+        let here = hostname();
+        let ranks_here: BTreeSet<u32> =
+            database.locations().iter().filter(|l| l.host == here).filter_map(|l| l.rank).collect();
+        let missing = launcher.starts_ranks() && ranks.len() != wanted;
+        let objection = match missing {
+            true => Some(format!("{} of {wanted} ranks have a profile", ranks.len())),
+            false if wanted > 1 && launcher.starts_ranks() => singletons(&database, launcher, flavour),
+            false => None,
+        };
+        Completeness {
+            ranks: ranks.len(),
+            oversubscribed: ranks_here.len() > processors_here(),
+            objection,
+            may_come: missing && ranks.len() < wanted,
+        }
+    }
+}
+
+/// Such a program does not find its launcher and runs N times as one process, without a word.
+fn singletons(database: &Database, launcher: &Launcher, flavour: Option<Flavour>) -> Option<String> {
+    let paths = || database.modules().iter().map(|m| m.path.as_str());
+    let program = Flavour::of_libraries(paths())?;
+    if let Some(launcher) = flavour.filter(|launcher| !launcher.starts(program)) {
+        return Some(format!(
+            "the launcher is of {launcher}, the program of {program}: {SINGLETONS}; choose the launcher with `--launcher`"
+        ));
+    }
+    // Slurm's PMIx names the rank alone, its PMI the number of ranks too.
+    let only_pmix = database.locations().iter().all(|l| l.rank.is_none() || l.ranks == 0);
+    let knows_pmix =
+        paths().any(|path| path.rsplit('/').next().is_some_and(|name| name.starts_with("libpmix.")));
+    (launcher.is_slurm() && program == Flavour::Mpich && only_pmix && !knows_pmix).then(|| {
+        format!("Slurm speaks PMIx, the program's MPICH does not: {SINGLETONS}; set SLURM_MPI_TYPE=pmi2")
+    })
+}
+
+fn hostname() -> String {
+    nix::unistd::gethostname().unwrap_or_default().to_string_lossy().into_owned()
+}
