@@ -43,22 +43,24 @@ impl Completeness {
         let here = hostname();
         let ranks_here: BTreeSet<u32> =
             database.locations().iter().filter(|l| l.host == here).filter_map(|l| l.rank).collect();
-        let missing = launcher.starts_ranks() && ranks.len() != wanted;
-        let objection = match missing {
-            true => Some(format!("{} of {wanted} ranks have a profile", ranks.len())),
-            false if wanted > 1 && launcher.starts_ranks() => singletons(&database, launcher, flavour),
-            false => None,
-        };
-        Completeness {
+        let mut found = Completeness {
             ranks: ranks.len(),
             oversubscribed: ranks_here.len() > processors_here(),
-            objection,
-            may_come: missing && ranks.len() < wanted,
+            ..Completeness::default()
+        };
+        if launcher.starts_ranks() && wanted > 1 {
+            found.objection = singletons(&database, launcher, flavour);
         }
+        if launcher.starts_ranks() && ranks.len() != wanted && found.objection.is_none() {
+            found.objection = Some(format!("{} of {wanted} ranks have a profile", ranks.len()));
+            found.may_come = ranks.len() < wanted;
+        }
+        found
     }
 }
 
-/// Such a program does not find its launcher and runs N times as one process, without a word.
+/// Why the processes of a program do not work together, if they do not: each does not find its launcher and runs as if it were
+/// alone, without a word.
 fn singletons(database: &Database, launcher: &Launcher, flavour: Option<Flavour>) -> Option<String> {
     let paths = || database.modules().iter().map(|m| m.path.as_str());
     let program = Flavour::of_libraries(paths())?;
@@ -67,12 +69,17 @@ fn singletons(database: &Database, launcher: &Launcher, flavour: Option<Flavour>
             "the launcher is of {launcher}, the program of {program}: {SINGLETONS}; choose the launcher with `--launcher`"
         ));
     }
+    let ranked = || database.locations().iter().filter(|l| l.rank.is_some() && l.main && !l.forked);
     // Slurm's PMIx names the rank alone, its PMI the number of ranks too.
-    let only_pmix = database.locations().iter().all(|l| l.rank.is_none() || l.ranks == 0);
+    let only_pmix = ranked().all(|l| l.ranks == 0);
     let knows_pmix =
         paths().any(|path| path.rsplit('/').next().is_some_and(|name| name.starts_with("libpmix.")));
-    (launcher.is_slurm() && program == Flavour::Mpich && only_pmix && !knows_pmix).then(|| {
-        format!("Slurm speaks PMIx, the program's MPICH does not: {SINGLETONS}; set SLURM_MPI_TYPE=pmi2")
+    let deaf = launcher.is_slurm() && program == Flavour::Mpich && only_pmix && !knows_pmix;
+    // Or MPI itself has said so.
+    let alone = ranked().count() > 1 && ranked().all(|l| (l.rank, l.ranks) == (Some(0), 1));
+    (deaf || alone).then(|| match launcher.is_slurm() {
+        true => format!("{SINGLETONS}; set SLURM_MPI_TYPE, to pmi2 for MPICH and to pmix for Open MPI"),
+        false => format!("{SINGLETONS}; choose the launcher of their MPI, {program}, with `--launcher`"),
     })
 }
 
