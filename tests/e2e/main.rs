@@ -25,6 +25,7 @@ mod shares;
 mod slurm;
 mod stress;
 mod sweep;
+mod sweep_kinds;
 mod symbol_notes;
 mod symbols;
 mod threads;

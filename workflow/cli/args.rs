@@ -9,6 +9,7 @@ use falloff_postprocess::views::ViewKind;
 use falloff_postprocess::{Database, Debuginfod, OpenOptions, symbol_cache_dir};
 use falloff_profiler::event::rate_hz;
 use falloff_workflow::gate::Limits;
+use falloff_workflow::grid::Point;
 use falloff_workflow::results::Results;
 use falloff_workflow::scoring::{OwnExpectation, Run};
 use falloff_workflow::template::Argument;
@@ -129,6 +130,10 @@ pub struct SweepArgs {
     #[arg(short = 'n', value_name = "N,N,...", value_delimiter = ',', required = true)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub scales: Vec<u32>,
+    /// Threads of each process (OMP_NUM_THREADS): every pair with -n is run, its processor count is the product
+    #[arg(long, value_name = "T,T,...", value_delimiter = ',')]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub threads: Vec<u32>,
     /// The whole problem keeps its size (the default)
     #[arg(long, conflicts_with = "weak")]
     pub strong: bool,
@@ -205,12 +210,12 @@ pub struct SweepArgs {
 pub struct ScoreArgs {
     /// Directory of a sweep
     pub dir: PathBuf,
-    /// Processor count that is compared with; the smallest if not given
+    /// Processor count that is compared with; the smallest if not given; 4x2 is 4 processes of 2 threads
     #[arg(long, value_name = "P")]
-    pub base: Option<u32>,
-    /// Processor count that is scored; the largest if not given
+    pub base: Option<Point>,
+    /// Processor count that is scored; the largest if not given; 4x2 is 4 processes of 2 threads
     #[arg(long, value_name = "P")]
-    pub at: Option<u32>,
+    pub at: Option<Point>,
     /// What to score: time, cpu, blocked or preempted; time if it was measured
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<String>,

@@ -7,6 +7,7 @@ use falloff_postprocess::views::ViewKind;
 use falloff_workflow::Error;
 use falloff_workflow::causes::Charge;
 use falloff_workflow::exit;
+use falloff_workflow::grid::Point;
 use falloff_workflow::report::{self, TextOptions};
 use falloff_workflow::results::{Choice, Results};
 use falloff_workflow::scoring::{Scaling, Score};
@@ -22,12 +23,13 @@ const MOST_ROWS: Option<usize> = Some(60);
 
 /// Prints the score of a sweep.
 pub fn score(args: &ScoreArgs, output: &Output) -> Result<i32, Failure> {
-    let results = Results::open(&args.dir, &args.debug.options())?;
+    let wanted: Vec<Point> = args.base.into_iter().chain(args.at).collect();
+    let results = Results::open_line(&args.dir, &args.debug.options(), &wanted)?;
     let json = matches!(args.format, ScoreFormat::Json);
     let choice = Choice {
         metric: args.metric.clone(),
-        base: args.base,
-        at: args.at,
+        base: args.base.map(Point::processors),
+        at: args.at.map(Point::processors),
         scaling: match (args.strong, args.weak) {
             (true, _) => Some(Scaling::Strong),
             (_, true) => Some(Scaling::Weak),

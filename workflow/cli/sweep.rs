@@ -1,5 +1,6 @@
 //! `falloff sweep`: runs of a program at several processor counts.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -31,6 +32,7 @@ pub fn sweep(args: &SweepArgs, output: &Output) -> Result<i32, Failure> {
         arguments: args.arguments.clone(),
         environment: args.environment.clone(),
         expectations: args.expect.iter().map(|own| own.text().to_owned()).collect(),
+        threads: sorted(&args.threads),
         sbatch: sbatch_words(args)?,
         check: args.check.clone(),
         check_command: args.check_command.clone(),
@@ -81,6 +83,11 @@ fn sweeps(
     let mut old_plan = plan.clone();
     old_plan.program[0] = old.to_owned();
     Ok(vec![sweep(old_plan, &dir.join(OLD))?, sweep(plan, &dir.join(NEW))?])
+}
+
+/// Numbers in order, each once.
+fn sorted(numbers: &[u32]) -> Vec<u32> {
+    numbers.iter().copied().collect::<BTreeSet<u32>>().into_iter().collect()
 }
 
 /// The words that are passed on to `sbatch`.

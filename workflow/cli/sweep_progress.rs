@@ -87,7 +87,7 @@ fn name(dir: &Path) -> String {
 }
 
 fn place(key: RunKey) -> String {
-    format!("n = {}, repetition {}", key.scale, key.repetition)
+    format!("n = {}, repetition {}", key.place(), key.repetition)
 }
 
 fn ending(entry: &Entry, dir: &Path) -> String {

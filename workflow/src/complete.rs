@@ -24,13 +24,14 @@ pub(crate) struct Completeness {
 }
 
 impl Completeness {
-    /// Looks at the run in `dir`, which should have `wanted` ranks if the launcher starts ranks.
+    /// Looks at the run in `dir`, which should have `wanted` ranks, of so many threads each, if the launcher starts ranks.
     pub fn of(
         dir: &Path,
         options: &OpenOptions,
         launcher: &Launcher,
         flavour: Option<Flavour>,
         wanted: usize,
+        threads: usize,
     ) -> Completeness {
         let database = match open(dir, options) {
             Ok(database) => database,
@@ -45,7 +46,7 @@ impl Completeness {
             database.locations().iter().filter(|l| l.host == here).filter_map(|l| l.rank).collect();
         let mut found = Completeness {
             ranks: ranks.len(),
-            oversubscribed: ranks_here.len() > processors_here(),
+            oversubscribed: ranks_here.len() * threads > processors_here(),
             ..Completeness::default()
         };
         if launcher.starts_ranks() && wanted > 1 {

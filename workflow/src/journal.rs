@@ -145,7 +145,8 @@ mod tests {
     #[test]
     fn the_latest_line_counts_and_a_torn_one_does_not() {
         let dir = tempfile::tempdir().unwrap();
-        let (a, b) = (RunKey { repetition: 1, scale: 1 }, RunKey { repetition: 1, scale: 2 });
+        let (a, b) =
+            (RunKey { repetition: 1, scale: 1, threads: 1 }, RunKey { repetition: 1, scale: 2, threads: 1 });
         let mut journal = Journal::open(dir.path()).unwrap();
         journal.append(&Entry::new(a).failed("exit status 1".into())).unwrap();
         journal.append(&Entry::new(a)).unwrap();

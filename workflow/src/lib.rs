@@ -14,6 +14,7 @@ pub mod doctor;
 mod error;
 pub mod exit;
 pub mod gate;
+pub mod grid;
 pub mod interleave;
 pub mod journal;
 mod machine_load;

@@ -60,6 +60,10 @@ pub struct Manner {
     /// Expectations of some call paths, `PATTERN=FORMULA`: see [`OwnExpectation`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub expectations: Vec<String>,
+    /// Threads of each process, ascending, each once: every processor count in `scales` is then a number of processes that is run
+    /// with each of them. Empty if the number of threads is not the sweep's.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub threads: Vec<u32>,
     /// Further words of `sbatch`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sbatch: Vec<String>,
@@ -102,14 +106,38 @@ fn scattered(number: u64) -> u64 {
 pub struct RunKey {
     /// Which repetition, from 1; 0 is made before and not scored.
     pub repetition: u32,
-    /// Processor count.
+    /// What the launcher is given: the number of processes, or of threads with the launcher `threads`.
     pub scale: u32,
+    /// Threads of each process in a grid of both, else 1.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub threads: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(number: &u32) -> bool {
+    *number == 1
 }
 
 impl RunKey {
-    /// Its directory below that of the sweep: `runs/n0004-r1`.
+    /// Its directory below that of the sweep: `runs/n0004-r1`, or `runs/n0004t02-r1` with two threads in each process.
     pub fn directory(self) -> PathBuf {
         PathBuf::from("runs").join(self.to_string())
+    }
+
+    /// Processor count.
+    pub fn processors(self) -> u32 {
+        self.scale.saturating_mul(self.threads)
+    }
+
+    /// Where in a grid it is: `4x2` for 4 processes of 2 threads each; `4` if each has one.
+    pub fn place(self) -> String {
+        match self.threads {
+            1 => self.scale.to_string(),
+            threads => format!("{}x{threads}", self.scale),
+        }
     }
 
     /// The order in which `count` sweeps make this run: each is at any place as often as the others, in the long run.
@@ -121,13 +149,17 @@ impl RunKey {
 
     /// A number that no other run has.
     fn mark(self) -> u64 {
-        u64::from(self.repetition) << 32 | u64::from(self.scale)
+        u64::from(self.threads - 1) << 48 | u64::from(self.repetition) << 32 | u64::from(self.scale)
     }
 }
 
 impl std::fmt::Display for RunKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "n{:04}-r{}", self.scale, self.repetition)
+        write!(f, "n{:04}", self.scale)?;
+        if self.threads > 1 {
+            write!(f, "t{:02}", self.threads)?;
+        }
+        write!(f, "-r{}", self.repetition)
     }
 }
 
@@ -170,8 +202,11 @@ impl Plan {
     }
 
     fn block(&self, repetition: u32) -> Vec<RunKey> {
-        let mut runs: Vec<RunKey> = self.scales.iter().map(|&scale| RunKey { repetition, scale }).collect();
-        runs.sort_by_key(|key| (scattered(key.mark()), key.scale));
+        let at = |scale: u32| move |&threads: &u32| RunKey { repetition, scale, threads };
+        let threads = if self.manner.threads.is_empty() { &[1][..] } else { &self.manner.threads };
+        let mut runs: Vec<RunKey> =
+            self.scales.iter().flat_map(|&scale| threads.iter().map(at(scale))).collect();
+        runs.sort_by_key(|key| (scattered(key.mark()), *key));
         runs
     }
 
@@ -193,7 +228,11 @@ impl Plan {
             return Err(Error::Version { path, schema: SCHEMA, found: head.version, known: VERSION });
         }
         let plan: Plan = serde_json::from_str(&text).map_err(|e| malformed(e.to_string()))?;
-        if plan.scales.is_empty() || plan.scales.contains(&0) || plan.rate_hz == 0 {
+        if plan.scales.is_empty()
+            || plan.scales.contains(&0)
+            || plan.manner.threads.contains(&0)
+            || plan.rate_hz == 0
+        {
             return Err(malformed("a processor count or the rate is zero or missing".into()));
         }
         Ok(plan)
@@ -242,6 +281,21 @@ mod tests {
         assert_eq!(plan.warm_ups(), []);
         plan.manner.warm_up = true;
         assert!(plan.warm_ups().iter().all(|key| key.to_string().ends_with("-r0")));
+    }
+
+    #[test]
+    fn a_grid_has_every_pair() {
+        let mut plan = plan();
+        plan.manner.threads = vec![1, 2];
+        let mut names: Vec<String> = plan.block(1).iter().map(RunKey::to_string).collect();
+        names.sort();
+        assert_eq!(names, ["n0001-r1", "n0001t02-r1", "n0002-r1", "n0002t02-r1", "n0004-r1", "n0004t02-r1"]);
+        let key = RunKey { repetition: 1, scale: 4, threads: 2 };
+        assert_eq!((key.processors(), key.place().as_str()), (8, "4x2"));
+        let text = serde_json::to_string(&key).unwrap();
+        assert_eq!(serde_json::from_str::<RunKey>(&text).unwrap(), key);
+        let old: RunKey = serde_json::from_str(r#"{"repetition":1,"scale":4}"#).unwrap();
+        assert_eq!(old, RunKey { threads: 1, ..key });
     }
 
     #[test]

@@ -8,6 +8,7 @@ use falloff_profiler::{MEASUREMENTS, RUN_FILE};
 use rayon::prelude::*;
 
 use crate::causes::Charge;
+use crate::grid::{Line, Point};
 use crate::journal::{Entry, Journal, State};
 use crate::plan::{PLAN_FILE, Plan, RunKey};
 use crate::scoring::{OwnExpectation, Question, Run, Scaling, Score};
@@ -27,6 +28,8 @@ pub struct SweepState {
     pub failed: Vec<Entry>,
     /// Runs that were never made.
     pub missing: Vec<RunKey>,
+    /// Which pairs of processes and threads are looked at, in a sweep over both. The runs below are those.
+    pub line: Option<Line>,
     /// Processor counts that were more than the machine has.
     pub oversubscribed: Vec<u32>,
     /// Good runs during which other programs kept this machine busy, with the processors that they used on average.
@@ -70,18 +73,26 @@ pub struct Choice {
 impl Results {
     /// Opens the sweep in `dir`; runs that were not merged yet are merged.
     pub fn open(dir: &Path, options: &OpenOptions) -> Result<Results> {
+        Results::open_line(dir, options, &[])
+    }
+
+    /// The same, with these pairs of processes and threads where a grid has several with the same processor count.
+    pub fn open_line(dir: &Path, options: &OpenOptions, wanted: &[Point]) -> Result<Results> {
         if !Plan::exists(dir) {
             return Err(not_a_sweep(dir));
         }
         let plan = Plan::read(dir)?;
         let journal = Journal::read(dir)?;
-        let planned = plan.runs();
+        let line = (!plan.manner.threads.is_empty()).then(|| Line::through(&plan, wanted));
+        let mut planned = plan.runs();
+        planned.retain(|key| line.as_ref().is_none_or(|line| line.holds(*key)));
         let state = SweepState {
             dir: dir.to_owned(),
             plan,
             good: Vec::new(),
             failed: Vec::new(),
             missing: Vec::new(),
+            line,
             oversubscribed: Vec::new(),
             disturbed: Vec::new(),
         };
@@ -107,14 +118,14 @@ impl Results {
             Ok(database) => {
                 self.state.good.push(entry.key);
                 if entry.oversubscribed {
-                    self.state.oversubscribed.push(entry.key.scale);
+                    self.state.oversubscribed.push(entry.key.processors());
                 }
                 let others = entry.others_cpu_seconds.unwrap_or(0.0) / entry.wall_seconds;
                 if others >= DISTURBING {
                     self.state.disturbed.push((entry.key, others));
                 }
                 self.runs.push(Run {
-                    scale: entry.key.scale,
+                    scale: entry.key.processors(),
                     repetition: entry.key.repetition,
                     wall_seconds: entry.wall_seconds,
                     database: database.without_helpers(),
@@ -131,7 +142,7 @@ impl Results {
                 path: self.state.dir.clone(),
                 reason: format!(
                     "none of its {} runs is good ({} failed, {} not made)",
-                    self.state.plan.runs().len(),
+                    self.state.failed.len() + self.state.missing.len(),
                     self.state.failed.len(),
                     self.state.missing.len()
                 ),
@@ -163,8 +174,7 @@ impl Results {
 
     /// Adds the clocks of the good runs.
     pub(crate) fn add_clocks(&self, groups: &mut ClockGroups) {
-        for run in &self.runs {
-            let key = RunKey { repetition: run.repetition, scale: run.scale };
+        for (key, run) in self.state.good.iter().zip(&self.runs) {
             groups.add(&key.to_string(), run.database.clocks());
         }
     }
@@ -199,7 +209,7 @@ impl Results {
 impl SweepState {
     /// Good and planned runs at a scale.
     pub fn good_of(&self, scale: u32) -> (usize, u32) {
-        (self.good.iter().filter(|key| key.scale == scale).count(), self.plan.repetitions)
+        (self.good.iter().filter(|key| key.processors() == scale).count(), self.plan.repetitions)
     }
 }
 

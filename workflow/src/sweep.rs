@@ -80,6 +80,13 @@ impl Sweep {
     /// begun in vain.
     pub fn new(plan: Plan, dir: &Path, falloff: &Path) -> Result<Sweep> {
         let launcher: Launcher = plan.launcher.parse()?;
+        if launcher == Launcher::Threads && !plan.manner.threads.is_empty() {
+            return Err(Error::Usage {
+                action: "start the sweep",
+                reason: "the launcher `threads` has the numbers of threads from `-n`".into(),
+                hint: "leave `--threads` out, or choose a launcher of processes".into(),
+            });
+        }
         let dir = std::path::absolute(dir).map_err(|e| Error::io("use", dir, e))?;
         check_programs(&plan, &launcher)?;
         let flavour = launcher.program().and_then(|name| Flavour::of_launcher(&name));
@@ -114,6 +121,7 @@ impl Sweep {
         let dir = self.dir.join(key.directory());
         let spec = RunSpec {
             n: key.scale,
+            threads: (!self.plan.manner.threads.is_empty()).then_some(key.threads),
             dir: &dir,
             run_id,
             request: &self.plan.request,
@@ -189,7 +197,7 @@ impl Sweep {
             Ended::Interrupted(signal) => return Ok((entry, Some(signal))),
             Ended::Badly(reason) => entry.failed(reason),
             Ended::TimedOut => entry.failed(format!("not done after {:.0} s", wall.as_secs_f64())),
-            Ended::Well => match self.answer.objection(&dir, &dir.join(OUTPUT_LOG), key.scale) {
+            Ended::Well => match self.answer.objection(&dir, &dir.join(OUTPUT_LOG), key.processors()) {
                 Some(objection) => entry.failed(objection),
                 None => self.check(entry, &dir, interrupt),
             },
@@ -199,7 +207,16 @@ impl Sweep {
 
     /// Notes what the measurements of a run that ended well say of it.
     fn check(&self, mut entry: Entry, dir: &Path, interrupt: &Interrupt) -> Entry {
-        let look = || Completeness::of(dir, &self.options, &self.launcher, self.flavour, entry.key.scale as usize);
+        let look = || {
+            Completeness::of(
+                dir,
+                &self.options,
+                &self.launcher,
+                self.flavour,
+                entry.key.scale as usize,
+                entry.key.threads as usize,
+            )
+        };
         let deadline = Instant::now() + SETTLING;
         let mut found = look();
         while found.may_come
@@ -229,11 +246,16 @@ fn arguments(plan: &Plan) -> Result<Vec<Argument>> {
             .into(),
     }
     };
+    let grid = !plan.manner.threads.is_empty();
+    let counts: Vec<u32> = plan.runs().iter().map(|key| key.processors()).collect();
     let mut arguments = Vec::new();
     for text in &plan.manner.arguments {
         let argument = Argument::parse(text).map_err(wrong)?;
-        if let Some(n) = argument.missing(&plan.scales).first() {
+        if let Some(n) = argument.missing(&counts).first() {
             return Err(wrong(format!("argument `{}` has no value at n = {n}", argument.name())));
+        }
+        if grid && ["threads", "p"].contains(&argument.name()) {
+            return Err(wrong(format!("{{{}}} has a meaning already with `--threads`", argument.name())));
         }
         arguments.push(argument);
     }

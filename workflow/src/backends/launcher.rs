@@ -25,6 +25,10 @@ pub enum Launcher {
 pub(super) const COMMAND: &str = "{command}";
 /// Replaced by the processor count.
 pub(super) const COUNT: &str = "{n}";
+/// Replaced by the threads of each process.
+pub(super) const THREADS: &str = "{threads}";
+/// Replaced by the product of both.
+pub(super) const PROCESSORS: &str = "{p}";
 
 impl FromStr for Launcher {
     type Err = Error;

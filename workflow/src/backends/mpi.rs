@@ -96,28 +96,36 @@ impl fmt::Display for Flavour {
 ///
 /// Open MPI refuses to run as root and to start more processes than it sees processors. The first is allowed
 /// only for root; the second only if `oversubscribed`, and then processes are not bound to cores, which would
-/// put several on one while others idle. Intel MPI needs only the latter.
-pub(super) fn environment(flavour: Option<Flavour>, oversubscribed: bool) -> Vec<(String, String)> {
+/// put several on one while others idle. Intel MPI needs only the latter. Processes with `threads` of their own are not bound
+/// to a core each either.
+pub(super) fn environment(
+    flavour: Option<Flavour>,
+    oversubscribed: bool,
+    threads: u32,
+) -> Vec<(String, String)> {
     match flavour {
-        Some(Flavour::OpenMpi) => open_mpi_environment(nix::unistd::geteuid().is_root(), oversubscribed),
-        Some(Flavour::Intel) if oversubscribed => vec![("I_MPI_PIN".into(), "0".into())],
+        Some(Flavour::OpenMpi) => {
+            open_mpi_environment(nix::unistd::geteuid().is_root(), oversubscribed, threads > 1)
+        }
+        Some(Flavour::Intel) if oversubscribed || threads > 1 => vec![("I_MPI_PIN".into(), "0".into())],
         _ => Vec::new(),
     }
 }
 
-fn open_mpi_environment(root: bool, oversubscribed: bool) -> Vec<(String, String)> {
+fn open_mpi_environment(root: bool, oversubscribed: bool, threaded: bool) -> Vec<(String, String)> {
     // Open MPI 4 reads OMPI_MCA_*, Open MPI 5 PRTE_MCA_*.
     let as_root = [("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")];
     let too_many = [
         ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
-        ("OMPI_MCA_hwloc_base_binding_policy", "none"),
         ("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"),
-        ("PRTE_MCA_hwloc_default_binding_policy", "none"),
     ];
+    let unbound =
+        [("OMPI_MCA_hwloc_base_binding_policy", "none"), ("PRTE_MCA_hwloc_default_binding_policy", "none")];
     as_root
         .iter()
         .filter(|_| root)
         .chain(too_many.iter().filter(|_| oversubscribed))
+        .chain(unbound.iter().filter(|_| oversubscribed || threaded))
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
         .collect()
 }
@@ -185,10 +193,10 @@ mod tests {
 
     #[test]
     fn only_what_is_needed_is_set() {
-        assert!(open_mpi_environment(false, false).is_empty());
-        assert_eq!(open_mpi_environment(true, false).len(), 2);
-        assert_eq!(environment(Some(Flavour::Intel), true), [("I_MPI_PIN".to_owned(), "0".to_owned())]);
-        assert!(environment(Some(Flavour::Intel), false).is_empty());
-        assert!(open_mpi_environment(false, true).iter().all(|(name, _)| name.contains("_MCA_")));
+        assert!(open_mpi_environment(false, false, false).is_empty());
+        assert_eq!(open_mpi_environment(true, false, false).len(), 2);
+        assert_eq!(environment(Some(Flavour::Intel), true, 1), [("I_MPI_PIN".to_owned(), "0".to_owned())]);
+        assert!(environment(Some(Flavour::Intel), false, 1).is_empty());
+        assert!(open_mpi_environment(false, true, false).iter().all(|(name, _)| name.contains("_MCA_")));
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use falloff_profiler::Request;
 
 use super::batch::Submission;
-use super::launcher::{COMMAND, COUNT, Launcher};
+use super::launcher::{COMMAND, COUNT, Launcher, PROCESSORS, THREADS};
 use super::mpi::{self, Flavour};
 use super::shell;
 use crate::template::Argument;
@@ -16,8 +16,10 @@ const RUN: &str = "{run}";
 /// One run to start.
 #[derive(Clone, Copy, Debug)]
 pub struct RunSpec<'a> {
-    /// Processor count.
+    /// Number of processes, or of threads with the launcher `threads`.
     pub n: u32,
+    /// Threads of each process, if the sweep says.
+    pub threads: Option<u32>,
     /// Directory of the run, absolute.
     pub dir: &'a Path,
     /// By it the ranks of one job know each other.
@@ -43,8 +45,23 @@ pub struct RunSpec<'a> {
 impl RunSpec<'_> {
     /// The text with values in place of placeholders.
     fn filled(&self, text: &str) -> String {
-        let text = text.replace(COUNT, &self.n.to_string()).replace(RUN, &self.dir.display().to_string());
-        self.arguments.iter().fold(text, |text, argument| argument.replace(&text, self.n))
+        let text = self.counted(text).replace(RUN, &self.dir.display().to_string());
+        self.arguments.iter().fold(text, |text, argument| argument.replace(&text, self.processors()))
+    }
+
+    /// The text with numbers in place of the placeholders for counts.
+    fn counted(&self, text: &str) -> String {
+        let text = text.replace(COUNT, &self.n.to_string());
+        match self.threads {
+            None => text,
+            Some(threads) => text
+                .replace(THREADS, &threads.to_string())
+                .replace(PROCESSORS, &self.processors().to_string()),
+        }
+    }
+
+    fn processors(&self) -> u32 {
+        self.n.saturating_mul(self.threads.unwrap_or(1))
     }
 
     fn variables(&self) -> Vec<(String, String)> {
@@ -76,10 +93,14 @@ pub struct JobProcess {
 /// The job that runs `spec` under a launcher.
 pub fn render(launcher: &Launcher, spec: &RunSpec) -> Job {
     let n = spec.n.to_string();
-    let words = launcher.words();
-    let submission = (*launcher == Launcher::Sbatch)
-        .then(|| Submission::new(spec.dir, spec.log, spec.run_id, (spec.n, 1), spec.sbatch));
-    let oversubscribed = submission.is_none() && mpi::oversubscribes(spec.n);
+    let mut words = launcher.words();
+    if matches!(launcher, Launcher::Srun | Launcher::Sbatch) && spec.threads.is_some() {
+        words.push(format!("--cpus-per-task={THREADS}"));
+    }
+    let submission = (*launcher == Launcher::Sbatch).then(|| {
+        Submission::new(spec.dir, spec.log, spec.run_id, (spec.n, spec.threads.unwrap_or(1)), spec.sbatch)
+    });
+    let oversubscribed = submission.is_none() && mpi::oversubscribes(spec.processors());
     let command = command(spec);
     let mut processes = match launcher {
         Launcher::Plain => (0..spec.n)
@@ -89,11 +110,12 @@ pub fn render(launcher: &Launcher, spec: &RunSpec) -> Job {
             vec![JobProcess { words: command, environment: vec![("OMP_NUM_THREADS".into(), n)] }]
         }
         Launcher::Mpirun | Launcher::Srun | Launcher::Sbatch | Launcher::Template(_) => {
-            let environment = mpi::environment(spec.flavour, oversubscribed);
-            vec![JobProcess { words: around(&words, command, &n), environment }]
+            let environment = mpi::environment(spec.flavour, oversubscribed, spec.threads.unwrap_or(1));
+            vec![JobProcess { words: around(&words, command, spec), environment }]
         }
     };
-    let variables = spec.variables();
+    let threads = spec.threads.map(|threads| ("OMP_NUM_THREADS".to_owned(), threads.to_string()));
+    let variables: Vec<_> = threads.into_iter().chain(spec.variables()).collect();
     processes.iter_mut().for_each(|process| process.environment.extend(variables.iter().cloned()));
     Job { processes, submission, oversubscribed }
 }
@@ -109,7 +131,7 @@ fn command(spec: &RunSpec) -> Vec<String> {
 }
 
 /// A template's words with the command in its place.
-fn around(template: &[String], command: Vec<String>, n: &str) -> Vec<String> {
+fn around(template: &[String], command: Vec<String>, spec: &RunSpec) -> Vec<String> {
     let mut words = Vec::new();
     let mut placed = false;
     for word in template {
@@ -117,7 +139,7 @@ fn around(template: &[String], command: Vec<String>, n: &str) -> Vec<String> {
             words.extend(command.iter().cloned());
             placed = true;
         } else {
-            words.push(word.replace(COUNT, n));
+            words.push(spec.counted(word));
         }
     }
     if !placed {
@@ -154,6 +176,10 @@ mod tests {
     use super::*;
 
     fn job(launcher: &str) -> Job {
+        job_with(launcher, None)
+    }
+
+    fn job_with(launcher: &str, threads: Option<u32>) -> Job {
         let request = Request {
             events: vec!["time@500".parse().unwrap()],
             only: vec!["app".into()],
@@ -163,6 +189,7 @@ mod tests {
             ["./app".to_owned(), "-x".into(), "{n}".into(), "{size}".into(), "{run}/out file".into()];
         let spec = RunSpec {
             n: 2,
+            threads,
             dir: Path::new("/s/runs/n0002-r1"),
             run_id: "abc",
             request: &request,
@@ -197,6 +224,15 @@ mod tests {
     #[test]
     fn launchers_go_in_front() {
         assert_eq!(job("srun").lines(), [format!("SIZE=100 srun -n 2 {COMMAND_LINE}")]);
+    }
+
+    #[test]
+    fn a_grid_has_threads() {
+        let lines = job_with("srun", Some(3)).lines();
+        let command = COMMAND_LINE.replace(" 100 ", " 300 ");
+        assert_eq!(lines, [format!("OMP_NUM_THREADS=3 SIZE=300 srun -n 2 --cpus-per-task=3 {command}")]);
+        let lines = job_with("mpirun.mpich -n {n} -x {threads} {p}", Some(3)).lines();
+        assert_eq!(lines, [format!("OMP_NUM_THREADS=3 SIZE=300 mpirun.mpich -n 2 -x 3 6 {command}")]);
     }
 
     #[test]

@@ -88,6 +88,10 @@ fn same_plan(base: &Results, new: &Results) -> Result<()> {
             format!("one expects {}, the other {} scaling", ours.scaling.name(), theirs.scaling.name());
         return Err(incomparable(reason, hint));
     }
+    if ours.manner.threads != theirs.manner.threads {
+        let reason = "they ran with other numbers of threads in each process".to_owned();
+        return Err(incomparable(reason, "sweep both with the same `--threads`"));
+    }
     if ours.scales != theirs.scales {
         let list = |scales: &[u32]| scales.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
         let reason = format!("one ran at {}, the other at {}", list(&ours.scales), list(&theirs.scales));

@@ -35,7 +35,7 @@ pub fn runs(sweep: &SweepState) -> Result<String> {
         let disturbed = sweep.disturbed.iter().find(|(run, _)| *run == key);
         Row {
             run: key.to_string(),
-            processors: key.scale,
+            processors: key.processors(),
             repetition: key.repetition,
             state: match failed {
                 Some(_) => "failed",

@@ -51,6 +51,9 @@ struct Document<'a> {
     health: Health<'a>,
     failed_runs: Vec<FailedRun>,
     missing_runs: Vec<String>,
+    /// Which pairs of processes and threads the processor counts are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grid: Option<String>,
     oversubscribed_scales: &'a [u32],
     disturbed_runs: Vec<DisturbedRun>,
 }
@@ -235,6 +238,7 @@ pub(super) fn document<'a>(sweep: &'a SweepState, score: &'a Score, threshold: f
         health: health(score),
         failed_runs: failed_runs(sweep),
         missing_runs: sweep.missing.iter().map(ToString::to_string).collect(),
+        grid: sweep.line.as_ref().map(ToString::to_string),
         oversubscribed_scales: &sweep.oversubscribed,
         disturbed_runs: sweep
             .disturbed
@@ -370,7 +374,7 @@ fn health(score: &Score) -> Health<'_> {
 fn failed_runs(sweep: &SweepState) -> Vec<FailedRun> {
     let failed = |entry: &crate::journal::Entry| FailedRun {
         run: entry.key.to_string(),
-        processors: entry.key.scale,
+        processors: entry.key.processors(),
         repetition: entry.key.repetition,
         reason: entry.reason.clone().unwrap_or_default(),
     };

@@ -96,6 +96,9 @@ fn header(sweep: &SweepState, score: &Score, options: &TextOptions) -> Vec<Strin
 /// What the reader must know before trusting the numbers.
 fn caveats(sweep: &SweepState, score: &Score) -> Vec<String> {
     let mut found = Vec::new();
+    if let Some(line) = &sweep.line {
+        found.push(format!("processors are processes x threads: {line}"));
+    }
     for entry in &sweep.failed {
         let reason = entry.reason.as_deref().unwrap_or("no reason is known");
         found.push(format!("run {} failed and is left out: {reason}", entry.key));
