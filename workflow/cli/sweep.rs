@@ -72,7 +72,9 @@ fn sweeps(
     options: &OpenOptions,
 ) -> Result<Vec<Sweep>, Failure> {
     let falloff = own_executable()?;
-    let sweep = |plan, dir: &Path| Ok(Sweep::new(plan, dir, &falloff)?.opened_with(options.clone()));
+    let sweep = |plan, dir: &Path| -> Result<Sweep, Failure> {
+        Ok(Sweep::new(plan, dir, &falloff)?.opened_with(options.clone()))
+    };
     let Some(old) = versus else { return Ok(vec![sweep(plan, dir)?]) };
     if Plan::exists(dir) {
         return Err(Failure::usage(

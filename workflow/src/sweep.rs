@@ -5,6 +5,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
+use falloff_postprocess::OpenOptions;
 use falloff_profiler::event::Selection;
 use falloff_profiler::{find_program, fresh_run_id};
 

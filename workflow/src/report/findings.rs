@@ -265,7 +265,7 @@ impl<'a> Teller<'_, 'a> {
 
     /// A good run at the compared scale.
     fn run(&self) -> PathBuf {
-        let key = self.sweep.good.iter().find(|key| key.scale == self.score.at);
+        let key = self.sweep.good.iter().find(|key| key.processors() == self.score.at);
         key.map_or_else(|| self.sweep.dir.clone(), |key| self.sweep.dir.join(key.directory()))
     }
 }
