@@ -3,7 +3,9 @@
 mod algebra;
 mod cases;
 mod check;
+mod debuginfod;
 mod errors;
+mod inlined;
 mod install;
 mod launchers;
 mod loops;

@@ -11,7 +11,9 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use ureq::Agent;
+use ureq::tls::TlsConfig;
 
+use super::authorities;
 use super::debug_files::{hex, open_build};
 use super::elf::Files;
 
@@ -145,14 +147,16 @@ impl Debuginfod {
 
     /// Asks one server and keeps what it has; false if it has nothing.
     fn fetch(&self, server: &str, build_id: &[u8], artifact: Artifact, kept: &Path) -> Result<bool, Trouble> {
+        let about = |reason: String| format!("failed to fetch from the debuginfod server {server}: {reason}");
+        let authorities = authorities::trusted().map_err(|reason| Trouble::Server(about(reason)))?;
         let config = Agent::config_builder()
             .user_agent(concat!("falloff/", env!("CARGO_PKG_VERSION")))
             .http_status_as_error(false)
             .timeout_connect(Some(CONNECT.min(self.answer_within)))
             .timeout_recv_response(Some(self.answer_within))
             .timeout_recv_body(Some(self.file_within))
+            .tls_config(TlsConfig::builder().root_certs(authorities).build())
             .build();
-        let about = |reason: String| format!("failed to fetch from the debuginfod server {server}: {reason}");
         let url = format!("{server}/buildid/{}/{}", hex(build_id), artifact.name());
         let response = Agent::new_with_config(config)
             .get(&url)

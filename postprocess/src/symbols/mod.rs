@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod agreement_tests;
+mod authorities;
 mod bounds;
 mod cache;
 #[cfg(test)]
