@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::support::sampling::Sampling;
-use crate::support::{Folded, Workshop, build_with, falloff, outcome, programs, tools};
+use crate::support::{Folded, Workshop, bash, build_with, falloff, outcome, programs, tools};
 
 /// Seconds that a program computes.
 const SECONDS: &str = "4";
@@ -103,4 +103,32 @@ fn loops_of_fortran_have_their_shares() {
     if tools::have(&["gfortran"]) {
         Kernels::measure("gfortran -O3 -g", "kernels.f90").check(&[("l", "j", 1.0), ("find", "rounds", 1.0)]);
     }
+}
+
+#[test]
+fn loops_of_a_sweep_go_under_their_functions() {
+    let shop = Workshop::shared();
+    build_with(&shop, "gcc -O3 -g", "loops/kernels.c", "kernels");
+    let run =
+        |text: &str| outcome(&mut bash(shop.dir(), &format!("exec \"$FALLOFF\" {text}"))).expect_code(0);
+    run("sweep -n 1,2 --repeat 1 --launcher plain -e cpu -o sweep -- ./kernels 0.5");
+    let extrap = |more: &str| run(&format!("export sweep --format extrap --metric cpu {more} -o -"));
+    let (with, without) = (extrap(""), extrap("--no-loops"));
+    assert!(with.stdout.contains("->loop at kernels.c:"), "{with}");
+    assert!(!without.stdout.contains("loop at"), "{without}");
+    // What is in loops is not lost: exclusive costs of all paths add up to the same.
+    let total = |json: &Value| -> f64 {
+        let paths = json["measurements"]["cpu"].as_object().expect("the metric has call paths");
+        let points = paths.values().flat_map(|points| points.as_array().expect("points is a list"));
+        points
+            .flat_map(|point| point["values"].as_array().expect("values is a list"))
+            .filter_map(Value::as_f64)
+            .sum()
+    };
+    let (with, without) = (total(&with.json()), total(&without.json()));
+    assert!(with > 0.0 && (with - without).abs() < 1e-6 * with, "{with} and {without}");
+    run("export sweep --format hpctoolkit -o with");
+    run("export sweep --format hpctoolkit --no-loops -o without");
+    let tree = |dir: &str| fs::metadata(shop.path(dir).join("meta.db")).expect("a tree is written").len();
+    assert!(tree("without") < tree("with"));
 }

@@ -78,24 +78,30 @@ fn compressed_sections_are_read() {
 
 #[test]
 fn packages_of_split_units_are_read() {
-    // The tools of today make packages of version 4 only: those for version 5 crash or never end.
-    let flags = ["-O2", "-g", "-gsplit-dwarf", "-gdwarf-4", "-fno-lto"];
-    let Some((dir, program)) = compile("gcc", "a.c", INLINED, &flags) else { return };
-    let carrier = symbol(&program, "carrier");
-    if !script(dir.path(), &["dwp"], "dwp -e prog -o prog.dwp; rm *.dwo") {
-        return;
+    // binutils makes packages of version 4 only.
+    for (version, tool, command) in [
+        ("-gdwarf-4", "dwp", "dwp -e prog -o prog.dwp"),
+        ("-gdwarf-4", "llvm-dwp", "llvm-dwp *.dwo -o prog.dwp"),
+        ("-gdwarf-5", "llvm-dwp", "llvm-dwp *.dwo -o prog.dwp"),
+    ] {
+        let flags = ["-O2", "-g", "-gsplit-dwarf", version, "-fno-lto"];
+        let Some((dir, program)) = compile("gcc", "a.c", INLINED, &flags) else { return };
+        let carrier = symbol(&program, "carrier");
+        if !script(dir.path(), &[tool], &format!("{command}; rm *.dwo")) {
+            continue;
+        }
+        expect_chains(&program, carrier, &OpenOptions::default());
+        // Beside the debug file of a stripped program, and in a directory that is searched.
+        script(
+            dir.path(),
+            &["objcopy", "strip"],
+            "objcopy --only-keep-debug prog prog.debug; strip prog; \
+            objcopy --add-gnu-debuglink=prog.debug prog; mkdir bin roots; mv prog bin; mv prog.dwp roots; \
+            mv prog.debug bin",
+        );
+        let options = OpenOptions { debug_paths: vec![dir.path().join("roots")], ..OpenOptions::default() };
+        expect_chains(&dir.path().join("bin/prog"), carrier, &options);
     }
-    expect_chains(&program, carrier, &OpenOptions::default());
-    // Beside the debug file of a stripped program, and in a directory that is searched.
-    script(
-        dir.path(),
-        &["objcopy", "strip"],
-        "objcopy --only-keep-debug prog prog.debug; strip prog; \
-        objcopy --add-gnu-debuglink=prog.debug prog; mkdir bin roots; mv prog bin; mv prog.dwp roots; \
-        mv prog.debug bin",
-    );
-    let options = OpenOptions { debug_paths: vec![dir.path().join("roots")], ..OpenOptions::default() };
-    expect_chains(&dir.path().join("bin/prog"), carrier, &options);
 }
 
 #[test]
