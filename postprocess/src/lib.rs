@@ -10,6 +10,9 @@
 pub mod algebra;
 mod cct;
 pub mod database;
+#[cfg(feature = "entrances")]
+#[doc(hidden)]
+pub mod entrances;
 mod error;
 pub mod export;
 mod helpers;

@@ -16,6 +16,7 @@ const DIRECTION: &[(&str, &[&str])] = &[
     ("falloff-profiler", &["falloff-format", "falloff-unwinder"]),
     ("falloff-postprocess", &["falloff-format"]),
     ("falloff-generator", &["falloff-format"]),
+    ("falloff-fuzz-targets", &["falloff-postprocess"]),
     ("falloff-workflow", &["falloff-profiler", "falloff-postprocess"]),
 ];
 

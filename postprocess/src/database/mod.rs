@@ -5,6 +5,8 @@
 mod clock;
 mod clock_groups;
 mod column;
+#[cfg(feature = "entrances")]
+pub(crate) mod entrances;
 mod files;
 #[cfg(test)]
 mod golden_tests;

@@ -48,6 +48,12 @@ impl Table {
         reader.read(0..reader.groups())
     }
 
+    /// All columns, in order.
+    #[cfg(feature = "entrances")]
+    pub fn columns_mut(&mut self) -> impl Iterator<Item = &mut Column> {
+        self.0.iter_mut().map(|(_, column)| column)
+    }
+
     fn take(&mut self, name: &str) -> Option<Column> {
         let index = self.0.iter().position(|(n, _)| n == name)?;
         Some(self.0.swap_remove(index).1)

@@ -14,6 +14,8 @@ mod demangle;
 mod dlang;
 mod dwarf;
 mod elf;
+#[cfg(feature = "entrances")]
+pub(crate) mod entrances;
 #[cfg(test)]
 mod format_tests;
 mod fortran;
