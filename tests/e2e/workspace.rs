@@ -15,9 +15,10 @@ const DIRECTION: &[(&str, &[&str])] = &[
     ("falloff-preload", &["falloff-format", "falloff-unwinder"]),
     ("falloff-profiler", &["falloff-format", "falloff-unwinder"]),
     ("falloff-postprocess", &["falloff-format"]),
+    ("falloff-models", &[]),
     ("falloff-generator", &["falloff-format"]),
     ("falloff-fuzz-targets", &["falloff-postprocess"]),
-    ("falloff-workflow", &["falloff-profiler", "falloff-postprocess"]),
+    ("falloff-workflow", &["falloff-profiler", "falloff-postprocess", "falloff-models"]),
 ];
 
 fn packages(manifest: &Path) -> Vec<Value> {
