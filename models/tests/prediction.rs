@@ -52,7 +52,8 @@ fn call_path(index: usize, random: &mut fastrand::Rng) -> (Law, Basis) {
         Box::new(move |p| growth * p * (2.0 * p).log2()),
         Box::new(move |p| base * (1.0 + 0.1 * growth * p * p)),
     ];
-    let (laws, basis) = if index.is_multiple_of(2) { (strong, Basis::strong()) } else { (weak, Basis::weak()) };
+    let (laws, basis) =
+        if index.is_multiple_of(2) { (strong, Basis::strong()) } else { (weak, Basis::weak()) };
     let law = laws.into_iter().nth(index / 2 % 6).unwrap();
     (law, basis)
 }
