@@ -185,7 +185,9 @@ pub fn leave(thread: &mut Thread, handle: u64, told: usize, label: Label<'_>) {
             let text = if at == found { label } else { Label::new(until_zero(own)) };
             let mut data = open.data;
             callbacks::left(told, text, &mut data);
-            communicators::note(open.communicator, open.label, false);
+            if open.communicator != 0 {
+                communicators::note(open.communicator, open.label, false);
+            }
         }
         thread.sections.close(at, now_ns, if at == found { 0 } else { INSTANCE_UNCLOSED });
     }
