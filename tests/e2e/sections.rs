@@ -314,7 +314,7 @@ fn header_module_and_crate_compile_alone() {
         .expect_code(0);
 
     let text = format!(
-        "cp -r {:?} falloff-sections && mkdir -p user/src && cp {:?} user/src/main.rs && cd user && \
+        "cp -r {:?} falloff-sections && mkdir -p package/src && cp {:?} package/src/main.rs && cd package && \
          printf '[package]\\nname = \"user\"\\nversion = \"0.1.0\"\\nedition = \"2021\"\\n\
          [dependencies]\\nfalloff-sections = {{ path = \"../falloff-sections\" }}\\n[workspace]\\n' > Cargo.toml && \
          cargo build --quiet --release --offline --target-dir ../target && cp ../target/release/user ..",
