@@ -19,13 +19,13 @@ pub(crate) struct Editable {
 impl Editable {
     /// A file of one part.
     pub fn whole(name: String, bytes: Vec<u8>) -> Editable {
-        let parts = vec![0..bytes.len()];
+        let parts = std::iter::once(0..bytes.len()).collect();
         Editable { name, bytes, parts }
     }
 
     /// An ELF file: its sections, its heads, and the table of its sections.
     pub fn elf(name: String, bytes: Vec<u8>) -> Editable {
-        let mut parts = vec![0..bytes.len().min(0x200)];
+        let mut parts: Vec<Range<usize>> = std::iter::once(0..bytes.len().min(0x200)).collect();
         if let Ok(file) = object::File::parse(&*bytes) {
             let ranges = file.sections().filter_map(|section| section.file_range());
             parts.extend(ranges.map(|(start, size)| start as usize..(start + size) as usize));
