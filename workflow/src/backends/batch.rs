@@ -11,12 +11,12 @@ use super::render::JobProcess;
 use super::shell;
 use crate::{Error, Result};
 
-/// The script that is submitted, in the run's directory.
-const SCRIPT: &str = "job.sh";
+/// The script that is submitted. Its files are hidden in the run's directory, which `falloff run` wants empty but for those.
+const SCRIPT: &str = ".job.sh";
 /// The name by which the job is found again after the sweep was killed.
-const NAME: &str = "job.name";
+const NAME: &str = ".job.name";
 /// What the script leaves behind: exit status, start and end in seconds since 1970.
-const STATUS: &str = "job.status";
+const STATUS: &str = ".job.status";
 
 /// Shortest and longest pause between two looks at the queue, which many users share.
 const LOOKS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(10)];

@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(
             lines[0],
             "sbatch --parsable --job-name=falloff-abc --output=/s/runs/n0002-r1/output.log --ntasks=2 --time=5 \
-             /s/runs/n0002-r1/job.sh"
+             /s/runs/n0002-r1/.job.sh"
         );
         let script: Vec<&str> = lines[1].lines().collect();
         assert_eq!(script[..2], ["#!/bin/sh", "export SIZE=100"]);
