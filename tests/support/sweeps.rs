@@ -40,7 +40,8 @@ pub fn wait_for_half(dir: &Path, runs: usize) -> usize {
     done()
 }
 
-/// Insists that the sweep in `dir` measured every rank at every count, and on a good score.
+/// Insists that the sweep in `dir` measured every rank at every count, and on a good score, in which no thread of the run-time
+/// library is.
 #[track_caller]
 pub fn is_whole(dir: &Path, counts: &[u64], function: &str, bash: impl Fn(&str) -> Command) {
     for entry in journal(dir) {
@@ -48,13 +49,16 @@ pub fn is_whole(dir: &Path, counts: &[u64], function: &str, bash: impl Fn(&str) 
         assert_eq!(entry["ranks"], entry["run"]["scale"], "{entry}");
     }
     assert_eq!(completed(dir).len(), counts.len(), "{:?}", completed(dir));
-    score(dir, counts, function, bash);
+    let score = score(dir, counts, function, bash);
+    let helper =
+        score["contexts"].as_array().expect("rows").iter().find(|row| row["path"][0] == "<thread root>");
+    assert!(helper.is_none(), "a thread of the run-time library has a row: {helper:?}");
 }
 
-/// Insists that the score of a sweep opens and holds `function`, that no thread of the run-time library is in it, and that
-/// counts beyond the machine's processors are said.
+/// Insists that the score of a sweep opens and holds `function`, and that counts beyond the machine's processors are
+/// said; gives it.
 #[track_caller]
-pub fn score(dir: &Path, counts: &[u64], function: &str, bash: impl Fn(&str) -> Command) {
+pub fn score(dir: &Path, counts: &[u64], function: &str, bash: impl Fn(&str) -> Command) -> Value {
     let run = |options: &str| -> Outcome {
         let text = format!("exec \"$FALLOFF\" score {dir:?} --metric cpu {options}");
         outcome(&mut bash(&text)).expect_code(0)
@@ -63,12 +67,11 @@ pub fn score(dir: &Path, counts: &[u64], function: &str, bash: impl Fn(&str) -> 
     let rows = score["contexts"].as_array().expect("rows");
     let named = rows.iter().any(|row| row["name"].as_str().is_some_and(|name| name.contains(function)));
     assert!(named, "no {function} in the score: {score}");
-    let helper = rows.iter().find(|row| row["path"][0] == "<thread root>");
-    assert!(helper.is_none(), "a thread of the run-time library has a row: {helper:?}");
     let here = thread::available_parallelism().map_or(1, |n| n.get() as u64);
     let shared: Vec<u64> = counts.iter().copied().filter(|n| *n > here).collect();
     assert_eq!(score["oversubscribed_scales"], serde_json::json!(shared), "{score}");
     let report = run("");
     let said = report.stdout.contains("processes shared processors");
     assert_eq!(said, !shared.is_empty(), "{report}");
+    score
 }
