@@ -153,9 +153,10 @@ pub fn limit(resource: u32) -> u64 {
 }
 
 /// Where the next mapping of ours is to lie. Far from where the kernel puts the program's: what the program maps and
-/// unmaps lies where it would lie without us.
+/// unmaps lies where it would lie without us. Above the program and its heap: what lies below, OpenSHMEM of Open MPI takes for
+/// variables of the program, which other processes may write to.
 fn place(length: usize) -> usize {
-    const FIRST: usize = 0x2400_0000_0000;
+    const FIRST: usize = if cfg!(target_arch = "aarch64") { 0xd000_0000_0000 } else { 0x6800_0000_0000 };
     static NEXT: AtomicUsize = AtomicUsize::new(FIRST);
     NEXT.fetch_add(length.next_multiple_of(4096), Ordering::Relaxed)
 }
