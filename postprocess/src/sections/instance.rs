@@ -133,11 +133,12 @@ impl Instance {
         let first = u128::from(self.first_in_ns);
         let in_sum = self.in_sum.saturating_sub(n * first);
         let out_sum = self.out_sum.saturating_sub(n * first);
-        // n^2 variance = n sum x^2 - (sum x)^2, which a shift of all x leaves as it is.
-        let squares = (self.in_squares + n * first * first).saturating_sub(2 * first * self.in_sum);
+        // n^2 variance = n sum x^2 - (sum x)^2, which a shift of all x leaves as it is. What wraps on the way wraps back.
+        let shifts = n.wrapping_mul(first).wrapping_sub(self.in_sum.wrapping_mul(2));
+        let squares = self.in_squares.wrapping_add(first.wrapping_mul(shifts));
         let n = n as f64;
         let (entry, section) = (in_sum as f64 / n * NS, out_sum as f64 / n * NS);
-        let span = (self.last_out_ns - self.first_in_ns) as f64 * NS;
+        let span = self.last_out_ns.saturating_sub(self.first_in_ns) as f64 * NS;
         let entry_variance = (squares as f64 * NS * NS / n - entry * entry).max(0.0);
         Some(InstanceTimes {
             span,
