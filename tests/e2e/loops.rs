@@ -118,8 +118,8 @@ fn loops_of_a_sweep_go_under_their_functions() {
     assert!(!without.stdout.contains("loop at"), "{without}");
     // What is in loops is not lost: exclusive costs of all paths add up to the same.
     let total = |json: &Value| -> f64 {
-        let paths = json["measurements"]["cpu"].as_object().expect("the metric has call paths");
-        let points = paths.values().flat_map(|points| points.as_array().expect("points is a list"));
+        let paths = json["measurements"].as_object().expect("there are call paths");
+        let points = paths.values().flat_map(|path| path["cpu"].as_array().expect("points is a list"));
         points
             .flat_map(|point| point["values"].as_array().expect("values is a list"))
             .filter_map(Value::as_f64)

@@ -61,7 +61,7 @@ fn batch_jobs(shop: &Workshop, slurm: &Slurm) {
 
     let refused = "exec \"$FALLOFF\" sweep -n 1 --repeat 1 --launcher sbatch --sbatch=--partition=none -o refused -- true";
     let end = outcome(&mut slurm.bash(shop.dir(), refused)).expect_code(4);
-    assert!(end.stderr.contains("invalid partition"), "{end}");
+    assert!(end.stderr.contains("nvalid partition"), "{end}");
     let failing = "exec \"$FALLOFF\" sweep -n 2 --repeat 1 --launcher sbatch -o failing -- sh -c 'exit 7'";
     let end = outcome(&mut slurm.bash(shop.dir(), failing)).expect_code(4);
     assert!(end.stderr.contains("exit status 7"), "{end}");

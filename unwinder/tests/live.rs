@@ -45,6 +45,9 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
+/// Bytes below the stack pointer that are still the function's: where it has just taken a register back, it is told to lie.
+const RED_ZONE: u64 = 128;
+
 /// What one signal has found.
 struct Sample {
     registers: Registers,
@@ -131,7 +134,7 @@ extern "C" fn sample(_signal: c_int, _info: *mut libc::siginfo_t, context: *mut 
     IN_HANDLER.store(true, Ordering::Relaxed);
     sample.registers = registers(context);
     let sp = sample.registers.get(7).unwrap();
-    let mut memory = Live(sp - 128..session.stack_end.load(Ordering::Relaxed) as u64);
+    let mut memory = Live(sp - RED_ZONE..session.stack_end.load(Ordering::Relaxed) as u64);
     let list = ModuleList::new(&session.modules).unwrap();
     let cache = Cache::new(&session.cache).unwrap();
     sample.walk = walk::<Native, _, _>(&sample.registers, &list, &cache, &mut memory, &mut sample.frames);
@@ -146,9 +149,12 @@ extern "C" fn sample(_signal: c_int, _info: *mut libc::siginfo_t, context: *mut 
         && (0..update.kept).all(|index| replay.mark(index) == index as u32 + 1);
     sample.kept = update.kept;
     (update.kept..update.depth).for_each(|index| replay.set_mark(index, index as u32 + 1));
-    sample.copied = ((memory.0.end - sp) / 8).min(STACK_WORDS as u64) as usize;
-    // SAFETY: the live stack from sp on, into memory of that size.
-    unsafe { ptr::copy_nonoverlapping(sp as usize as *const u64, sample.stack.as_mut_ptr(), sample.copied) };
+    let begin = memory.0.start;
+    sample.copied = ((memory.0.end - begin) / 8).min(STACK_WORDS as u64) as usize;
+    // SAFETY: the live stack and the red zone below it, into memory of that size.
+    unsafe {
+        ptr::copy_nonoverlapping(begin as usize as *const u64, sample.stack.as_mut_ptr(), sample.copied)
+    };
     IN_HANDLER.store(false, Ordering::Relaxed);
     session.next.store(index + 1, Ordering::Relaxed);
 }
@@ -245,7 +251,7 @@ fn framehop_path(objects: &[Loaded], sample: &Sample) -> Vec<u64> {
     }
     let [sp, fp] = [7, 6].map(|column| sample.registers.get(column).unwrap());
     let mut read = |address: u64| {
-        let index = address.checked_sub(sp).ok_or(())? / 8;
+        let index = address.checked_sub(sp - RED_ZONE).ok_or(())? / 8;
         sample.stack[..sample.copied].get(index as usize).copied().ok_or(())
     };
     let start = framehop::x86_64::UnwindRegsX86_64::new(sample.registers.pc(), sp, fp);
@@ -334,7 +340,7 @@ fn paths_equal_framehops() {
     for sample in samples.iter().step_by(12) {
         let sp = sample.registers.get(7).unwrap();
         let mut frames = [Frame::default(); DEPTH];
-        let mut copy = StackCopy::new(sp, &sample.stack[..sample.copied]);
+        let mut copy = StackCopy::new(sp - RED_ZONE, &sample.stack[..sample.copied]);
         let again = walk::<Native, _, _>(&sample.registers, &list, &cache, &mut copy, &mut frames);
         assert_eq!((again, &frames[..again.depth]), (sample.walk, &sample.frames[..sample.walk.depth]));
         let ours: Vec<u64> = frames[..again.depth].iter().map(|frame| frame.pc).collect();

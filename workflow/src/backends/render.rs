@@ -230,7 +230,7 @@ mod tests {
     fn a_grid_has_threads() {
         let lines = job_with("srun", Some(3)).lines();
         let command = COMMAND_LINE.replace(" 100 ", " 300 ");
-        assert_eq!(lines, [format!("OMP_NUM_THREADS=3 SIZE=300 srun -n 2 --cpus-per-task=3 {command}")]);
+        assert_eq!(lines, [format!("OMP_NUM_THREADS=3 SIZE=300 srun -n 2 '--cpus-per-task=3' {command}")]);
         let lines = job_with("mpirun.mpich -n {n} -x {threads} {p}", Some(3)).lines();
         assert_eq!(lines, [format!("OMP_NUM_THREADS=3 SIZE=300 mpirun.mpich -n 2 -x 3 6 {command}")]);
     }
@@ -240,7 +240,7 @@ mod tests {
         let lines = job("sbatch").lines();
         assert_eq!(
             lines[0],
-            "sbatch --parsable --job-name=falloff-abc --output=/s/runs/n0002-r1/output.log --ntasks=2 --time=5 \
+            "sbatch --parsable '--job-name=falloff-abc' '--output=/s/runs/n0002-r1/output.log' '--ntasks=2' '--time=5' \
              /s/runs/n0002-r1/.job.sh"
         );
         let script: Vec<&str> = lines[1].lines().collect();
