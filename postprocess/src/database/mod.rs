@@ -25,6 +25,7 @@ mod save;
 mod section_values;
 mod sorter;
 mod statistics;
+mod stored_file;
 mod summary;
 mod table;
 mod time;

@@ -14,6 +14,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
 use super::column::{Column, Kind};
+use super::stored_file::StoredFile;
 use crate::isolate::isolate;
 
 /// Rows of a row group; bounds the memory that a streaming reader needs.
@@ -96,7 +97,7 @@ impl Writer {
 
 /// A table that is read row group by row group.
 pub(super) struct Reader {
-    file: SerializedFileReader<File>,
+    file: SerializedFileReader<StoredFile>,
     wanted: &'static [(&'static str, Kind)],
     /// Indices of the wanted columns.
     columns: Vec<usize>,
@@ -106,7 +107,7 @@ impl Reader {
     /// Opens a file and checks that it has the columns that `wanted` names, of the kinds that it has.
     pub fn open(path: &Path, wanted: &'static [(&'static str, Kind)]) -> Result<Reader, String> {
         guarded(|| {
-            let file = SerializedFileReader::new(File::open(path)?)?;
+            let file = SerializedFileReader::new(StoredFile(File::open(path)?))?;
             let schema = file.metadata().file_metadata().schema_descr_ptr();
             let index = |(name, kind): &(&str, Kind)| {
                 let index = schema.columns().iter().position(|c| c.name() == *name);

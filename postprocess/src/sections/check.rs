@@ -1,5 +1,6 @@
 //! Whether the members of a communicator entered and left their sections in the same order.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
@@ -16,8 +17,10 @@ pub struct Disagreement {
     pub communicator: Communicator,
     /// Whether that is the one of all ranks.
     pub all_ranks: bool,
-    /// Ranks in it that entered no section, or are not in the database.
+    /// The lowest ranks in it that entered no section, or are not in the database: as many as are named.
     pub absent: Vec<u32>,
+    /// How many such ranks there are.
+    pub absent_count: usize,
     /// Ranks in it whose calls were others, or in another order, than those of [`Disagreement::usual`].
     pub unlike: Vec<u32>,
     /// The lowest of the ranks that did what most did.
@@ -34,12 +37,13 @@ impl Disagreement {
             if self.all_ranks { format!("all {size} ranks") } else { format!("a communicator of {size}") };
         let mut parts = Vec::new();
         if !self.absent.is_empty() {
-            parts.push(format!("{} entered none or are not measured", ranks(&self.absent)));
+            parts
+                .push(format!("{} entered none or are not measured", ranks(&self.absent, self.absent_count)));
         }
         if !self.unlike.is_empty() {
             parts.push(format!(
                 "{} made other calls than rank {}, first between calls {} and {}",
-                ranks(&self.unlike),
+                ranks(&self.unlike, self.unlike.len()),
                 self.usual,
                 self.calls.start + 1,
                 self.calls.end
@@ -53,22 +57,27 @@ impl Sections {
     /// Communicators whose members did not all do the same. Nothing was sent while the program ran: each member has kept a
     /// hash of its calls and of its first 1,024, 2,048, … calls.
     pub fn disagreements(&self) -> Vec<Disagreement> {
+        let world = self.world();
         let of = |index: usize| {
             let communicator = *self.communicators.get(index)?;
             let is_of = |m: &&Member| m.communicator == Some(index as u32);
             let mut members: Vec<&Member> = self.members.iter().filter(is_of).collect();
             members.sort_by_key(|m| (m.rank, m.location));
             let usual = usual(&members)?;
-            let present = |rank: &u32| members.binary_search_by_key(rank, |m| m.rank).is_ok();
-            let absent: Vec<u32> = (0..communicator.size).filter(|rank| !present(rank)).collect();
+            let present: BTreeSet<u32> =
+                members.iter().map(|m| m.rank).filter(|rank| *rank < communicator.size).collect();
+            let absent_count = communicator.size as usize - present.len();
+            let absent: Vec<u32> =
+                (0..communicator.size).filter(|rank| !present.contains(rank)).take(NAMED).collect();
             let others = members.iter().filter(|m| (m.calls, m.order) != (usual.calls, usual.order));
             let others: Vec<&Member> = others.copied().collect();
             let calls = others.first().map_or(0..0, |other| self.window(index as u32, usual, other));
             let unlike: Vec<u32> = others.iter().map(|m| m.rank).collect();
             (!absent.is_empty() || !unlike.is_empty()).then_some(Disagreement {
                 communicator,
-                all_ranks: self.is_world(index as u32),
+                all_ranks: Some(index as u32) == world,
                 absent,
+                absent_count,
                 unlike,
                 usual: usual.rank,
                 calls,
@@ -112,10 +121,11 @@ fn usual<'a>(members: &[&'a Member]) -> Option<&'a Member> {
     members.iter().copied().rev().max_by_key(|m| count(m))
 }
 
-fn ranks(ranks: &[u32]) -> String {
+/// Names the first of `count` ranks.
+fn ranks(ranks: &[u32], count: usize) -> String {
     let named: Vec<String> = ranks.iter().take(NAMED).map(u32::to_string).collect();
-    let more = if ranks.len() > NAMED { format!(" and {} more", ranks.len() - NAMED) } else { String::new() };
-    format!("{} {}{more}", if ranks.len() == 1 { "rank" } else { "ranks" }, named.join(", "))
+    let more = if count > NAMED { format!(" and {} more", count - NAMED) } else { String::new() };
+    format!("{} {}{more}", if count == 1 { "rank" } else { "ranks" }, named.join(", "))
 }
 
 #[cfg(test)]
@@ -172,6 +182,16 @@ mod tests {
             found[0].sentence(),
             "sections of a communicator of 5: ranks 3, 4 entered none or are not measured; rank 2 made other calls than \
              rank 0, first between calls 1025 and 2048"
+        );
+    }
+
+    #[test]
+    fn a_size_that_lies_costs_nothing() {
+        let found = &sections(u32::MAX, &[(1, 2, 5, &[])]).disagreements()[0];
+        assert_eq!(
+            found.sentence(),
+            "sections of a communicator of 4294967295: ranks 0, 2, 3, 4, 5, 6, 7, 8 and 4294967286 more entered none or \
+             are not measured"
         );
     }
 

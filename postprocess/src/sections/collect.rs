@@ -239,10 +239,11 @@ impl Collector {
     }
 }
 
-/// Communicators by size and members, and the place of each.
+/// Communicators by size and members, that of all ranks first, and the place of each.
 fn largest_first(all: Vec<Communicator>) -> (Vec<Communicator>, Vec<u32>) {
+    let world = all.iter().map(|c| c.size).max().and_then(Communicator::of_first);
     let mut order: Vec<usize> = (0..all.len()).collect();
-    order.sort_by_key(|i| (std::cmp::Reverse(all[*i].size), !all[*i].is_in_order(), all[*i].members));
+    order.sort_by_key(|i| (std::cmp::Reverse(all[*i].size), Some(all[*i]) != world, all[*i].members));
     let mut places = vec![0; all.len()];
     order.iter().zip(0..).for_each(|(from, place)| places[*from] = place);
     (order.into_iter().map(|i| all[i]).collect(), places)

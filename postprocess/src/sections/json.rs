@@ -64,10 +64,11 @@ pub fn write(
     run_id: &str,
     warnings: &[String],
 ) -> serde_json::Result<()> {
+    let world = sections.world();
     let rows = sections.times().into_iter().zip(&sections.sections).map(|(times, section)| {
         let group = |index: u32| {
             let of = sections.communicators.get(index as usize)?;
-            Some(Group { id: index, size: of.size, all_ranks: sections.is_world(index) })
+            Some(Group { id: index, size: of.size, all_ranks: Some(index) == world })
         };
         let together = times.together.map(|t| Together {
             timed_instances: t.instances,
@@ -91,7 +92,8 @@ pub fn write(
             together: together.unwrap_or_default(),
         }
     });
-    let sum = |of: fn(&super::model::Member) -> u64| sections.members.iter().map(of).sum::<u64>();
+    let sum =
+        |of: fn(&super::model::Member) -> u64| sections.members.iter().map(of).fold(0, u64::saturating_add);
     let document = Document {
         schema: SCHEMA,
         version: VERSION,

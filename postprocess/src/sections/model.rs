@@ -26,10 +26,14 @@ pub struct Communicator {
     pub members: u64,
 }
 
+/// More ranks than any machine runs. A damaged file may tell of four thousand million, and they are not counted up.
+const RANKS_MAX: u32 = 1 << 25;
+
 impl Communicator {
-    /// Whether these are the first ranks of the job in their order, as in `MPI_COMM_WORLD`.
-    pub fn is_in_order(&self) -> bool {
-        self.members == (0..self.size).fold(u64::from(self.size), members_hash)
+    /// The first ranks of the job in their order, as in `MPI_COMM_WORLD`.
+    pub fn of_first(size: u32) -> Option<Communicator> {
+        let members = || (0..size).fold(u64::from(size), members_hash);
+        (size <= RANKS_MAX).then(|| Communicator { size, members: members() })
     }
 }
 
@@ -116,12 +120,11 @@ pub struct Sections {
 }
 
 impl Sections {
-    /// Whether a communicator is that of all ranks: of those that are there, the one in their order that nobody is larger than.
-    /// `MPI_MAIN` is on it, so it is there wherever MPI is.
-    pub fn is_world(&self, communicator: u32) -> bool {
-        let largest = self.communicators.iter().map(|c| c.size).max();
-        let of = self.communicators.get(communicator as usize);
-        of.is_some_and(|c| Some(c.size) == largest && c.is_in_order())
+    /// The communicator of all ranks: of those that are there, the one in their order that nobody is larger than. `MPI_MAIN`
+    /// is on it, so it is there wherever MPI is.
+    pub fn world(&self) -> Option<u32> {
+        let all = Communicator::of_first(self.communicators.iter().map(|c| c.size).max()?)?;
+        self.communicators.iter().position(|c| *c == all).map(|index| index as u32)
     }
 
     /// Whether nothing was marked.
@@ -173,10 +176,13 @@ mod tests {
             size: ranks.len() as u32,
             members: ranks.iter().fold(ranks.len() as u64, |hash, rank| members_hash(hash, *rank)),
         };
-        assert!(of(&[0, 1, 2]).is_in_order() && of(&[0]).is_in_order());
-        assert!(!of(&[0, 2]).is_in_order() && !of(&[1, 0]).is_in_order() && !of(&[1]).is_in_order());
-        let all = Sections { communicators: vec![of(&[0, 1, 2]), of(&[0, 1])], ..Sections::default() };
-        assert!(all.is_world(0) && !all.is_world(1) && !all.is_world(2));
+        let world = |communicators: &[Communicator]| {
+            Sections { communicators: communicators.into(), ..Sections::default() }.world()
+        };
+        assert_eq!(world(&[of(&[1, 0, 2]), of(&[0, 1, 2]), of(&[0, 1])]), Some(1));
+        assert_eq!(world(&[of(&[0])]), Some(0));
+        assert_eq!((world(&[of(&[0, 2]), of(&[0])]), world(&[of(&[1])]), world(&[])), (None, None, None));
+        assert_eq!(world(&[Communicator { size: u32::MAX, members: 0 }, of(&[0, 1])]), None);
     }
 
     #[test]

@@ -10,9 +10,9 @@ const COLUMNS: [&str; 10] =
 
 /// Sections with their times, indented below those around them, and what the columns are.
 pub fn table(sections: &Sections) -> String {
-    let times = sections.times();
+    let (times, world) = (sections.times(), sections.world());
     let rows: Vec<(String, [String; COLUMNS.len()])> =
-        times.iter().map(|t| (name(sections, t.section), cells(t))).collect();
+        times.iter().map(|t| (name(sections, world, t.section), cells(t))).collect();
     let longest = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).max("section".len());
     let mut widths = COLUMNS.map(str::len);
     for (_, cells) in &rows {
@@ -54,12 +54,12 @@ fn line(
 }
 
 /// The label, indented, with the communicator if that is not all ranks.
-fn name(sections: &Sections, section: u32) -> String {
+fn name(sections: &Sections, world: Option<u32>, section: u32) -> String {
     let indent = "  ".repeat(sections.path(section).len().saturating_sub(1));
     let Some(Section { label, communicator, .. }) = sections.sections.get(section as usize) else {
         return indent;
     };
-    let some = communicator.filter(|c| !sections.is_world(*c));
+    let some = communicator.filter(|c| Some(*c) != world);
     let of = some.and_then(|c| sections.communicators.get(c as usize));
     // A program may put anything into a label, and a terminal would do what it says.
     let label = label.replace(char::is_control, "?");

@@ -4,23 +4,37 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use falloff_postprocess::Database;
 use falloff_postprocess::entrances::{Edit, edit_table};
+use falloff_postprocess::{Database, sections};
 
 use crate::edits::{Editable, edited};
 use crate::input::Input;
 use crate::scratch::{Scratch, list, source};
 
-/// Databases of every version; the last one is of the newest.
-const SEEDS: [&str; 2] = ["../data/databases/v1", "../data/databases/v2"];
+/// Databases of every version; the last one is of the newest, and has every table.
+const SEEDS: [&str; 3] = ["../data/databases/v1", "../data/databases/v2", "seeds/database/sections"];
 /// Tables, in the order of an input's numbers.
-const TABLES: [&str; 6] = ["contexts", "locations", "metrics", "modules", "values", "summary"];
+const TABLES: [&str; 13] = [
+    "contexts",
+    "locations",
+    "metrics",
+    "modules",
+    "values",
+    "summary",
+    "sections",
+    "communicators",
+    "section_members",
+    "section_checkpoints",
+    "section_dwells",
+    "section_instances",
+    "section_values",
+];
 /// The number of the file in an input says also whether the input is the whole file.
 const WHOLE: u8 = 0x80;
 
 /// Which database, which of its files, and edits of it or all of its bytes.
 pub(crate) fn files(input: &[u8]) {
-    static DATABASES: LazyLock<[Vec<Editable>; 2]> = LazyLock::new(|| SEEDS.map(read));
+    static DATABASES: LazyLock<[Vec<Editable>; SEEDS.len()]> = LazyLock::new(|| SEEDS.map(read));
     let mut input = Input(input);
     let database = &DATABASES[usize::from(input.byte()) % SEEDS.len()];
     let choice = input.byte();
@@ -31,7 +45,7 @@ pub(crate) fn files(input: &[u8]) {
     database.iter().for_each(|file| drop(scratch.write(&file.name, &file.bytes)));
     scratch.write(&changed[0].name, &bytes);
     if let Ok(database) = Database::open_lazily(scratch.path()) {
-        let _ = (database.summaries(), database.health());
+        look(&database);
     }
     open(scratch.path());
 }
@@ -66,9 +80,17 @@ fn read(seed: &str) -> Vec<Editable> {
 /// Opens a database and has it all read.
 fn open(dir: &Path) {
     if let Ok(database) = Database::open(dir) {
-        let _ = (database.summaries(), database.clone().without_helpers());
+        let _ = database.clone().without_helpers();
         for metric in database.metrics() {
             let _ = database.exclusive_totals(&metric.name);
         }
+        look(&database);
     }
+}
+
+/// What is computed of a database before anything of it is shown.
+pub(crate) fn look(database: &Database) {
+    let _ = (database.summaries(), database.health(), database.section_values());
+    let sections = database.sections();
+    let _ = (sections.times(), sections.disagreements(), sections::text_table(sections));
 }

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use falloff_postprocess::entrances;
 
+use crate::database::look;
 use crate::edits::{Editable, edited};
 use crate::input::Input;
 use crate::scratch::{Scratch, list, source};
@@ -39,6 +40,6 @@ pub(crate) fn merge(input: &[u8]) {
         scratch.write("2.falloff", &seed[0].bytes);
     }
     if let Ok(database) = entrances::merge(scratch.path(), flags & GRAFTED != 0) {
-        let _ = (database.summaries(), database.health());
+        look(&database);
     }
 }
