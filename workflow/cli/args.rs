@@ -54,6 +54,8 @@ pub enum Verb {
     View(ViewArgs),
     /// Score a sweep: excess work of every call path
     Score(ScoreArgs),
+    /// Model a sweep: what every call path will cost at larger counts, and how many processors pay
+    Model(ModelArgs),
     /// Compare two sweeps: whether the new one is slower, and whether that can be told
     Check(CheckArgs),
     /// Write the profile of a run in the format of another tool
@@ -252,6 +254,43 @@ pub struct ScoreArgs {
     /// Rows with less excess are left out, percent; if not given 0 in JSON, and 0.5 or what fits in text
     #[arg(long, value_name = "PCT", value_parser = values::percent)]
     pub threshold: Option<f64>,
+    #[command(flatten)]
+    pub debug: DebugArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(before_long_help = "EXAMPLES
+  falloff model scaling
+  falloff model scaling --target 64 --target 1024
+  falloff model scaling --format json > model.json
+  falloff model scaling --format csv --table laws > laws.csv")]
+pub struct ModelArgs {
+    /// Directory of a sweep
+    pub dir: PathBuf,
+    /// Processor count to predict, also written p=1024; twice and eight times the largest if not given; may be repeated
+    #[arg(long = "target", value_name = "P", value_parser = values::target)]
+    pub targets: Vec<u32>,
+    /// What to model: time, cpu, blocked or preempted; what is scored by default if not given
+    #[arg(long, value_name = "METRIC")]
+    pub metric: Option<String>,
+    /// The whole problem keeps its size at every count, whatever the sweep was made for
+    #[arg(long, conflicts_with = "weak")]
+    pub strong: bool,
+    /// The problem of each processor keeps its size, whatever the sweep was made for
+    #[arg(long)]
+    pub weak: bool,
+    #[arg(long, value_enum, default_value_t = ScoreFormat::Text)]
+    pub format: ScoreFormat,
+    /// What CSV holds
+    #[arg(long, value_enum, default_value_t = ModelTable::Paths)]
+    pub table: ModelTable,
+    /// Call paths with a smaller share of the run, now and predicted, are left out of text and JSON, percent; if not given 0
+    /// in JSON and 0.5 in text
+    #[arg(long, value_name = "PCT", value_parser = values::percent)]
+    pub threshold: Option<f64>,
+    /// Most call paths in text; 12 if not given
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
     #[command(flatten)]
     pub debug: DebugArgs,
 }
@@ -496,6 +535,16 @@ pub enum ScoreTable {
     Waiting,
     /// Efficiencies of call paths
     Paths,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ModelTable {
+    /// Call paths, one line for each target
+    Paths,
+    /// What the laws of the whole run say
+    Laws,
+    /// Data that do not fit together
+    Notes,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -12,6 +12,7 @@ mod export_sweep;
 mod failure;
 mod measure_args;
 mod merge;
+mod model;
 mod not_parsed;
 mod output;
 mod placed;
@@ -66,6 +67,7 @@ fn dispatch(output: &Output) -> Result<i32, Failure> {
         Verb::Sweep(args) => sweep::sweep(&args, output),
         Verb::View(args) => view::view(&args, output),
         Verb::Score(args) => score::score(&args, output),
+        Verb::Model(args) => model::model(&args, output),
         Verb::Check(args) => check::check(&args, output),
         Verb::Export(args) => export::export(&args, output),
         Verb::Merge(args) => merge::merge(&args, output),

@@ -43,6 +43,14 @@ pub fn share(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Parses a processor count that is asked about: `1024` or `p=1024`.
+pub fn target(text: &str) -> Result<u32, String> {
+    match text.strip_prefix("p=").unwrap_or(text).parse() {
+        Ok(count @ 1..) => Ok(count),
+        _ => Err(format!("`{text}` is no processor count; use for example 1024 or p=1024")),
+    }
+}
+
 /// The first of `PREFIX-PROGRAM-1`, `-2` and so on in the current directory that is not there.
 pub fn next_free(prefix: &str, program: &OsStr) -> PathBuf {
     let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy();
@@ -74,6 +82,14 @@ mod tests {
         assert!(percent("nan").is_err());
         assert_eq!((share("0.25").unwrap(), share("25%").unwrap()), (0.25, 0.25));
         assert!(share("2").is_err());
+    }
+
+    #[test]
+    fn targets_are_processor_counts() {
+        assert_eq!((target("64"), target("p=1024")), (Ok(64), Ok(1024)));
+        for bad in ["", "0", "p=", "p=-1", "N=64", "1e9", "99999999999"] {
+            assert!(target(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -100,6 +100,9 @@ pub enum Error {
     /// A measurement could not be opened.
     #[error("{0}")]
     Postprocess(#[from] falloff_postprocess::Error),
+    /// Times that no model can be made of.
+    #[error("{0}")]
+    Models(#[from] falloff_models::Error),
     /// Processes of the demonstration failed to work together.
     #[error("failed to run the demonstration: {0}")]
     Demo(String),
@@ -119,6 +122,7 @@ impl Error {
             Error::Malformed { .. }
             | Error::Version { .. }
             | Error::UnlikeClocks { .. }
+            | Error::Models(_)
             | Error::Incomparable { .. } => exit::INCOMPLETE,
             Error::Profiler(error) => error.exit_code(),
             Error::NotEnoughRuns { .. } => exit::NOT_ENOUGH_DATA,
@@ -163,6 +167,9 @@ impl Error {
             ),
             Error::Profiler(error) => error.hint(),
             Error::Postprocess(error) => error.hint(),
+            Error::Models(_) => {
+                Some("look for odd costs with `falloff view RUN`, and leave the run out or repeat it".into())
+            }
             Error::Demo(_) => Some("see the output.log of the run, or start `falloff demo` again".into()),
         }
     }

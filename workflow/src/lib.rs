@@ -1,8 +1,8 @@
 //! Sweeps of a program over processor counts, and the score of what they measured.
 //!
 //! A [`plan::Plan`] says what to run; [`sweep::Sweep`] carries it out through [`backends`] and keeps a
-//! [`journal`]; [`results::Results`] reads it back; [`scoring`] compares the scales; [`causes`] says why, [`gate`] compares two sweeps; [`report`] writes down what
-//! came out. [`demo`] is a program with known losses to try it on.
+//! [`journal`]; [`results::Results`] reads it back; [`scoring`] compares the scales; [`causes`] says why, [`gate`] compares two sweeps; [`outlook`] says what is to be expected at counts not run; [`report`] writes
+//! down what came out. [`demo`] is a program with known losses to try it on.
 #![deny(unsafe_code)]
 
 mod answer;
@@ -18,6 +18,7 @@ pub mod grid;
 pub mod interleave;
 pub mod journal;
 mod machine_load;
+pub mod outlook;
 pub mod plan;
 pub mod report;
 pub mod results;

@@ -137,17 +137,7 @@ impl Results {
 
     /// Scores the good runs.
     pub fn score(&self, choice: &Choice) -> Result<Score> {
-        if self.runs.is_empty() {
-            return Err(Error::NotEnoughRuns {
-                path: self.state.dir.clone(),
-                reason: format!(
-                    "none of its {} runs is good ({} failed, {} not made)",
-                    self.state.failed.len() + self.state.missing.len(),
-                    self.state.failed.len(),
-                    self.state.missing.len()
-                ),
-            });
-        }
+        self.check_some_good()?;
         let plan = &self.state.plan;
         let swept = if choice.scaling.is_none() {
             parsed(&self.state.dir, &plan.manner.expectations, OwnExpectation::parse)?
@@ -170,6 +160,21 @@ impl Results {
         };
         self.check_clocks(&question.metric)?;
         Score::new(&self.runs, &question)
+    }
+
+    /// Fails if no run is good.
+    pub(crate) fn check_some_good(&self) -> Result<()> {
+        if !self.runs.is_empty() {
+            return Ok(());
+        }
+        let (failed, missing) = (self.state.failed.len(), self.state.missing.len());
+        Err(Error::NotEnoughRuns {
+            path: self.state.dir.clone(),
+            reason: format!(
+                "none of its {} runs is good ({failed} failed, {missing} not made)",
+                failed + missing
+            ),
+        })
     }
 
     /// Adds the clocks of the good runs.

@@ -44,7 +44,7 @@ pub(super) fn cause_lines(score: &Score, options: &TextOptions) -> Vec<String> {
             "WHY (parts of the excess %, which add up; waiting at the work that makes the others wait)"
         }
     };
-    section(title, body, options)
+    section(title, body, options.paint)
 }
 
 /// Events beside the excess: they have no time of their own.
@@ -105,7 +105,7 @@ pub(super) fn efficiency_lines(score: &Score, options: &TextOptions) -> Vec<Stri
     }
     let mut body = table.lines();
     body.extend(identity(score, analysis));
-    let mut lines = section("EFFICIENCIES", body, options);
+    let mut lines = section("EFFICIENCIES", body, options.paint);
     lines.extend(waterfall(score, analysis, options));
     lines.extend(hot_path(score, analysis, options));
     lines
@@ -119,7 +119,7 @@ fn waterfall(score: &Score, analysis: &Analysis, options: &TextOptions) -> Vec<S
     }
     let total = score.total().excess;
     table.row(vec![percent(-total), percent(1.0 - total), "together: the work efficiency".into()]);
-    section("WATERFALL (percent points)", table.lines(), options)
+    section("WATERFALL (percent points)", table.lines(), options.paint)
 }
 
 /// Efficiencies of the call paths of the hot path that have enough work.
@@ -141,7 +141,7 @@ fn hot_path(score: &Score, analysis: &Analysis, options: &TextOptions) -> Vec<St
     section(
         "EFFICIENCIES OF THE HOT PATH",
         table.with_last(options.width, "call path", name).lines(),
-        options,
+        options.paint,
     )
 }
 
@@ -169,7 +169,7 @@ pub(super) fn waiting_lines(score: &Score, options: &TextOptions) -> Vec<String>
         format!("{}{from}", labelled(row, room - room / 2))
     };
     let title = format!("WAITING IN COLLECTIVES (at {}, % of the run)", score.at);
-    section(&title, table.with_last(options.width, "where", place).lines(), options)
+    section(&title, table.with_last(options.width, "where", place).lines(), options.paint)
 }
 
 /// Those who come last.

@@ -153,7 +153,7 @@ pub fn steps(score: &Score) -> Result<String> {
 }
 
 /// One line for each row; lists are left out, and the fields of an object have its name in front. Empty without rows.
-fn table<T: Serialize>(rows: &[T]) -> Result<String> {
+pub(super) fn table<T: Serialize>(rows: &[T]) -> Result<String> {
     let rows = rows.iter().map(flat).collect::<Result<Vec<Vec<(String, Value)>>>>()?;
     let mut columns: Vec<&str> = Vec::new();
     for (name, _) in rows.iter().flatten() {

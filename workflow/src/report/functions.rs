@@ -45,7 +45,7 @@ pub(super) fn function_lines(score: &Score, options: &TextOptions) -> Vec<String
         *line = tinted(line, row, &row.exclusive, options);
     }
     lines.extend(rare_line(&rare).map(|line| options.paint.dim(&line)));
-    section("FUNCTIONS BY EXCLUSIVE EXCESS", lines, options)
+    section("FUNCTIONS BY EXCLUSIVE EXCESS", lines, options.paint)
 }
 
 /// What all functions with too few samples have together.
@@ -73,22 +73,29 @@ pub(super) fn tinted(line: &str, row: &ScoredRow, loss: &Loss, options: &TextOpt
 /// A name with the place of its definition, or the module if the source is not known. Where there is no room for
 /// both, the name is all; where there is none for that, it is shortened.
 pub(super) fn labelled(row: &ScoredRow, room: usize) -> String {
-    let place = place(row);
+    let place = place(row.kind, &row.name, row.file.as_deref(), row.line, row.module.as_deref());
     match row.name.chars().count() + place.chars().count() {
         length if length <= room => format!("{}{place}", row.name),
         _ => shorten(&row.name, room),
     }
 }
 
-fn place(row: &ScoredRow) -> String {
-    let file = row.file.as_deref().map(|f| f.rsplit('/').next().unwrap_or(f));
-    match (row.kind, file, row.line, row.module.as_deref()) {
+/// Where a frame is defined, to be put behind its name: its file and line, else its module.
+pub(super) fn place(
+    kind: RowKind,
+    name: &str,
+    file: Option<&str>,
+    line: Option<u32>,
+    module: Option<&str>,
+) -> String {
+    let file = file.map(|f| f.rsplit('/').next().unwrap_or(f));
+    match (kind, file, line, module) {
         (RowKind::Loop | RowKind::Line | RowKind::File | RowKind::Module | RowKind::Root, ..) => {
             String::new()
         }
         (_, Some(file), Some(line), _) => format!(" at {file}:{line}"),
         (_, Some(file), None, _) => format!(" at {file}"),
-        (_, None, _, Some(module)) if !row.name.starts_with(module) => format!(" [{module}]"),
+        (_, None, _, Some(module)) if !name.starts_with(module) => format!(" [{module}]"),
         _ => String::new(),
     }
 }

@@ -1,6 +1,7 @@
-//! Reports: a score as text for people, and as JSON and CSV for programs.
+//! Reports: a score and an outlook as text for people, and as JSON and CSV for programs.
 
 mod causes;
+mod caveats;
 pub mod csv;
 pub mod csv_tables;
 pub(crate) mod escape;
@@ -11,6 +12,7 @@ mod json_causes;
 mod json_findings;
 mod names;
 mod numbers;
+pub mod outlook;
 mod paint;
 pub mod plots;
 pub(crate) mod table;

@@ -1,17 +1,17 @@
 //! The report for people. Its first screen says what is lost, where, how sure that is, and what to do next.
 
-use falloff_postprocess::views::{LEFT_OUT, ViewKind};
+use falloff_postprocess::views::ViewKind;
 
 use super::causes::{cause_lines, efficiency_lines, waiting_lines};
+use super::caveats::{of_measurements, of_sweep};
 use super::functions::function_lines;
 use super::names::shorten;
 use super::paint::Paint;
 use super::table::{Table, percent, seconds, with_width};
 use super::text_findings::finding_lines;
 use super::tree::{hot_path_lines, tree_lines};
-use crate::plan::RunKey;
 use crate::results::SweepState;
-use crate::scoring::{Class, Scaling, Score};
+use crate::scoring::{Class, RunHealth, Scaling, Score};
 
 /// What the reader wants to see.
 #[derive(Clone, Copy, Debug)]
@@ -28,12 +28,8 @@ pub struct TextOptions {
     pub view: ViewKind,
 }
 
-/// Warnings that are printed one by one.
-const WARNINGS: usize = 6;
 /// Part of the time without a processor, as a fraction, from which it is told.
 const PREEMPTED: f64 = 0.05;
-/// Disturbed runs that are named.
-const DISTURBED: usize = 4;
 /// Divergent paths that are printed one by one.
 const DIVERGENT: usize = 6;
 
@@ -58,7 +54,6 @@ pub fn text(sweep: &SweepState, score: &Score, options: &TextOptions) -> String 
 
 fn header(sweep: &SweepState, score: &Score, options: &TextOptions) -> Vec<String> {
     let plan = &sweep.plan;
-    let scales: Vec<String> = plan.scales.iter().map(u32::to_string).collect();
     let program = plan.program.join(" ");
     let room = options.width.saturating_sub(13);
     let mut lines = vec![
@@ -71,62 +66,45 @@ fn header(sweep: &SweepState, score: &Score, options: &TextOptions) -> Vec<Strin
             score.scaling.name(),
             score.metric
         ),
-        format!(
-            "  runs      {} of {} good: {} repetition{} at n = {}; launcher {}",
-            sweep.good.len(),
-            plan.runs().len(),
-            plan.repetitions,
-            if plan.repetitions == 1 { "" } else { "s" },
-            scales.join(", "),
-            plan.launcher
-        ),
+        runs_line(sweep),
     ];
     if !score.own.is_empty() {
         let own = shorten(&score.own.join("  "), room);
         lines.push(format!("  expected  {own}  (cost of each of p processes)"));
     }
-    for (number, line) in score.health.lines().into_iter().enumerate() {
-        let title = if number == 0 { "measured" } else { "" };
-        lines.push(format!("  {title:<8}  {line}"));
-    }
+    lines.extend(measured_lines(&score.health));
     lines.extend(caveats(sweep, score).iter().map(|text| options.paint.yellow(&format!("  ! {text}"))));
     lines
 }
 
+/// The runs of a sweep in one line of the header.
+pub(super) fn runs_line(sweep: &SweepState) -> String {
+    let plan = &sweep.plan;
+    let scales: Vec<String> = plan.scales.iter().map(u32::to_string).collect();
+    format!(
+        "  runs      {} of {} good: {} repetition{} at n = {}; launcher {}",
+        sweep.good.len(),
+        plan.runs().len(),
+        plan.repetitions,
+        if plan.repetitions == 1 { "" } else { "s" },
+        scales.join(", "),
+        plan.launcher
+    )
+}
+
+/// How complete the measurements are, as lines of the header.
+pub(super) fn measured_lines(health: &RunHealth) -> impl Iterator<Item = String> {
+    health.lines().into_iter().enumerate().map(|(number, line)| {
+        let title = if number == 0 { "measured" } else { "" };
+        format!("  {title:<8}  {line}")
+    })
+}
+
 /// What the reader must know before trusting the numbers.
 fn caveats(sweep: &SweepState, score: &Score) -> Vec<String> {
-    let mut found = Vec::new();
-    if let Some(line) = &sweep.line {
-        found.push(format!("processors are processes x threads: {line}"));
-    }
-    for entry in &sweep.failed {
-        let reason = entry.reason.as_deref().unwrap_or("no reason is known");
-        found.push(format!("run {} failed and is left out: {reason}", entry.key));
-    }
-    if !sweep.missing.is_empty() {
-        let names: Vec<String> = sweep.missing.iter().map(RunKey::to_string).collect();
-        found.push(format!("not made yet: {}", names.join(", ")));
-    }
+    let mut found = of_sweep(sweep, &score.metric);
     if score.swapped {
         found.push(format!("--base was above --at; {} is taken as the base", score.base));
-    }
-    if !sweep.oversubscribed.is_empty() {
-        let scales: Vec<String> = sweep.oversubscribed.iter().map(u32::to_string).collect();
-        found.push(format!(
-            "at n = {} processes shared processors: there were more than cores{}",
-            scales.join(", "),
-            if score.metric == "cpu" { ", and `cpu` leaves their waiting out" } else { "" }
-        ));
-    }
-    if let Some(most) = sweep.disturbed.iter().map(|(_, others)| *others).reduce(f64::max) {
-        let names: Vec<String> =
-            sweep.disturbed.iter().take(DISTURBED).map(|(key, _)| key.to_string()).collect();
-        let more = sweep.disturbed.len().saturating_sub(DISTURBED);
-        found.push(format!(
-            "other programs used up to {most:.1} processors during {}{}: intervals are wider for it",
-            names.join(", "),
-            if more > 0 { format!(" and {more} more runs") } else { String::new() }
-        ));
     }
     if let Some(share) = score.preempted.filter(|share| *share >= PREEMPTED) {
         found.push(format!(
@@ -135,17 +113,7 @@ fn caveats(sweep: &SweepState, score: &Score) -> Vec<String> {
             percent(share)
         ));
     }
-    if score.helper_seconds > 0.0 {
-        found.push(format!("{} s {LEFT_OUT}", seconds(score.helper_seconds)));
-    }
-    let warnings = &score.health.warnings;
-    found.extend(warnings.iter().take(WARNINGS).map(|(text, runs)| match runs {
-        1 => text.clone(),
-        _ => format!("{text} (in {runs} runs)"),
-    }));
-    if warnings.len() > WARNINGS {
-        found.push(format!("{} more warnings are in --format json", warnings.len() - WARNINGS));
-    }
+    found.extend(of_measurements(score.helper_seconds, &score.health));
     found
 }
 
@@ -206,7 +174,7 @@ fn scale_table(sweep: &SweepState, score: &Score, options: &TextOptions) -> Vec<
             if scale.repetitions == 1 { "n=1" } else { "" }.into(),
         ]);
     }
-    section("SCALES", table.lines(), options)
+    section("SCALES", table.lines(), options.paint)
 }
 
 fn divergence(score: &Score, options: &TextOptions) -> Vec<String> {
@@ -228,7 +196,7 @@ fn divergence(score: &Score, options: &TextOptions) -> Vec<String> {
         let room = options.width.saturating_sub(12);
         body.push(format!("  {:>7}  {}", format!("{sign}{}", percent(path.excess)), shorten(&names, room)));
     }
-    section("CALL PATHS AT ONE SCALE ONLY", body, options)
+    section("CALL PATHS AT ONE SCALE ONLY", body, options.paint)
 }
 
 fn legend(score: &Score, options: &TextOptions) -> Vec<String> {
@@ -255,8 +223,8 @@ fn legend(score: &Score, options: &TextOptions) -> Vec<String> {
 }
 
 /// A titled part of the report.
-pub(super) fn section(title: &str, body: Vec<String>, options: &TextOptions) -> Vec<String> {
-    let mut lines = vec![String::new(), options.paint.bold(title)];
+pub(super) fn section(title: &str, body: Vec<String>, paint: Paint) -> Vec<String> {
+    let mut lines = vec![String::new(), paint.bold(title)];
     lines.extend(body);
     lines
 }

@@ -27,7 +27,7 @@ pub(super) fn finding_lines(sweep: &SweepState, score: &Score, options: &TextOpt
     if body.is_empty() {
         body.push("  nothing that costs 0.5 % of the run".into());
     }
-    section("WHAT TO LOOK AT (by what it costs, % of the run)", body, options)
+    section("WHAT TO LOOK AT (by what it costs, % of the run)", body, options.paint)
 }
 
 fn lines(score: &Score, finding: &Finding, options: &TextOptions) -> Vec<String> {

@@ -69,7 +69,7 @@ pub(super) fn hot_path_lines(score: &Score, options: &TextOptions) -> Vec<String
             }
         })
         .collect();
-    section("HOT PATH OF LOSS (inclusive excess %)", body, options)
+    section("HOT PATH OF LOSS (inclusive excess %)", body, options.paint)
 }
 
 /// The rows of a view whose inclusive excess is above the threshold.
@@ -100,7 +100,7 @@ pub(super) fn tree_lines(score: &Score, options: &TextOptions) -> Vec<String> {
         )),
         Line::Row(depth, id) => row_line(&view.rows[id as usize], depth, options),
     }));
-    section(&format!("{title} (rows of at least {} %)", percent(threshold)), body, options)
+    section(&format!("{title} (rows of at least {} %)", percent(threshold)), body, options.paint)
 }
 
 /// The tree of rows above the reader's threshold, or above the smallest larger one with which it fits the report.

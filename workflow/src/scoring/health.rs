@@ -18,7 +18,7 @@ pub struct RunHealth {
 }
 
 impl RunHealth {
-    pub(super) fn of(runs: &[Run]) -> RunHealth {
+    pub(crate) fn of(runs: &[Run]) -> RunHealth {
         let mut all = RunHealth::default();
         let mut warnings: BTreeMap<&str, usize> = BTreeMap::new();
         for run in runs {

@@ -64,7 +64,7 @@ impl Participants {
     }
 
     /// Adds a run, whose contexts have their places in the union by `map`.
-    pub(super) fn add(&mut self, database: &Database, map: &[u32], metric: &str) {
+    pub(crate) fn add(&mut self, database: &Database, map: &[u32], metric: &str) {
         let keys = participant_keys(database.locations());
         self.expected = self.expected.max(expected(database.locations()));
         let Some(wanted) = database.metrics().iter().position(|m| m.name == metric) else { return };

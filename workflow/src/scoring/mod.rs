@@ -20,8 +20,8 @@ mod scales;
 mod score;
 mod steps;
 
+pub(crate) use columns::{Aligned, SECONDS_PER_NS, mean_period};
 pub use columns::{Columns, Run, ScaleColumns};
-pub(crate) use columns::{SECONDS_PER_NS, mean_period};
 pub use compared::{Compared, ComparedRun};
 pub use divergence::{Divergence, DivergentPath};
 pub use excess::{Class, excess, own_efficiency};
@@ -35,6 +35,6 @@ pub use losses::{Comparison, Loss, Losses};
 pub use own_expectation::OwnExpectation;
 pub use rows::{FALSE_FINDINGS, MIN_SAMPLES, ScoredRow, ScoredView};
 pub use scales::{ScaleSummary, summarise};
-pub(crate) use score::{PREEMPTED, TIME};
+pub(crate) use score::{PREEMPTED, TIME, check_metric};
 pub use score::{Question, Score};
 pub use steps::{Step, StepRow, steps};

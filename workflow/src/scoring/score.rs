@@ -99,10 +99,8 @@ pub(crate) const PREEMPTED: &str = "preempted";
 impl Score {
     /// Scores the good runs of a sweep.
     pub fn new(runs: &[Run], question: &Question) -> Result<Score> {
-        let no_metric = || unknown_metric(runs, &question.metric);
-        if !times(runs).contains(&question.metric) {
-            return Err(no_metric());
-        }
+        check_metric(runs, &question.metric, "score")?;
+        let no_metric = || unknown_metric(runs, &question.metric, "score");
         let mut aligned = Aligned::new(runs, &question.metric).ok_or_else(no_metric)?;
         let costs: Option<Vec<RunCosts>> = runs
             .par_iter()
@@ -259,14 +257,19 @@ fn times(runs: &[Run]) -> Vec<String> {
     metrics.iter().filter(|m| m.unit == Unit::Nanoseconds).map(|m| m.name.clone()).collect()
 }
 
-fn unknown_metric(runs: &[Run], name: &str) -> Error {
+/// Fails unless the metric is a time that was measured; `action` is what it is wanted for, as a verb.
+pub(crate) fn check_metric(runs: &[Run], name: &str, action: &'static str) -> Result<()> {
+    if times(runs).iter().any(|time| time == name) { Ok(()) } else { Err(unknown_metric(runs, name, action)) }
+}
+
+fn unknown_metric(runs: &[Run], name: &str, action: &'static str) -> Error {
     let times = times(runs);
     let counted = runs.first().is_some_and(|r| r.database.metric(name).is_some());
     Error::Usage {
-        action: "score",
+        action,
         reason: match (counted, name) {
-            (true, _) => format!("`{name}` counts events, and scores are of time"),
-            (false, "") => "no time was measured, and scores are of time".into(),
+            (true, _) => format!("`{name}` counts events, and {action}s are of time"),
+            (false, "") => format!("no time was measured, and {action}s are of time"),
             (false, _) => format!("no metric `{name}` was measured"),
         },
         hint: match times.is_empty() {

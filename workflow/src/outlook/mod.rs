@@ -1,0 +1,22 @@
+//! What a sweep says of processor counts at which nobody ran the program.
+//!
+//! [`Outlook`] has all of it: for the [`Whole`] run and for every [`Part`] of it a [`Forecast`] from a [`Series`] of measured times,
+//! how the part bounds the speed-up and where its time stops falling; [`Laws`] of the whole run; and [`Note`]s on data that do not fit
+//! together. The mathematics is that of `falloff-models`.
+
+mod forecast;
+mod laws;
+mod note;
+mod outlook;
+mod part;
+mod parts;
+mod series;
+mod whole;
+
+pub use forecast::{Forecast, Prediction};
+pub use laws::{Held, Isoefficiency, Laws};
+pub use note::{Fact, Note};
+pub use outlook::{Asked, Outlook, Question};
+pub use part::{Part, Place};
+pub use series::Series;
+pub use whole::{EFFICIENCY, MARGINAL, Whole, Worthwhile};

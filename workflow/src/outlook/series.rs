@@ -1,0 +1,97 @@
+//! Measured times over processor counts.
+
+use falloff_models::{Observation, Point, Points, Scale};
+
+use crate::scoring::{Columns, Repeated, Scaling, Uncertainty};
+
+/// The times of one part of a program at every count, from all repetitions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// Seconds a processor in each repetition, by count, smallest first.
+    pub observations: Vec<Observation>,
+    /// Seconds a processor, W/p with W the sum over all threads.
+    pub times: Points,
+    /// Seconds that the work of the smallest count p₀ takes: W/p under strong scaling; under weak scaling, where there is p/p₀
+    /// times the work, W/p·p₀/p. Speed-ups are quotients of these.
+    pub same_work: Points,
+}
+
+impl Series {
+    /// From the work in each column of cost, in seconds and in the order of the scales; sampled once in `period` seconds of the whole
+    /// runs, which take `wholes`, in the same order.
+    ///
+    /// The scatter is that of the repetitions, but never less than what sampling alone brings, see [`Repeated`].
+    ///
+    /// # Errors
+    /// As [`Points::new`]: the part takes no time at all.
+    pub fn new(
+        columns: &Columns,
+        scaling: Scaling,
+        period: f64,
+        wholes: &[f64],
+        work: &[f64],
+    ) -> falloff_models::Result<Series> {
+        let mut first = 0;
+        let mut observations = Vec::new();
+        for scale in &columns.scales {
+            let runs = first..first + scale.cost.len();
+            first = runs.end;
+            let p = f64::from(scale.scale);
+            let (mean, whole) = (mean(&work[runs.clone()]), mean(&wholes[runs.clone()]));
+            observations.push(Observation {
+                scale: Scale::processors(p),
+                values: work[runs].iter().map(|seconds| seconds / p).collect(),
+                known_variance: Repeated::new(&[mean], period, whole).variance / (p * p),
+            });
+        }
+        let base = columns.scales.first().map_or(1, |scale| scale.scale);
+        let for_same_work = |observation: &Observation| {
+            let share = 1.0 / scaling.rho(base, observation.scale.p as u32);
+            Observation {
+                values: observation.values.iter().map(|seconds| seconds * share).collect(),
+                known_variance: observation.known_variance * share * share,
+                ..*observation
+            }
+        };
+        let same_work = Points::new(&observations.iter().map(for_same_work).collect::<Vec<_>>())?;
+        Ok(Series { times: Points::new(&observations)?, observations, same_work })
+    }
+
+    /// The time at the largest count.
+    pub fn last(&self) -> &Point {
+        self.times.get(self.times.len() - 1)
+    }
+}
+
+/// Half width of the 95 % interval of a mean, in its unit.
+pub(super) fn half_width(points: &Points, point: &Point) -> f64 {
+    Uncertainty { error: point.error, freedom: points.freedom() }.half_width()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_those_of_a_processor() {
+        let mut columns = Columns::default();
+        for (scale, cost) in [(2, 8.0), (2, 12.0), (4, 40.0)] {
+            columns.push(scale, vec![cost], vec![cost], cost);
+        }
+        let wholes = [100.0, 100.0, 80.0];
+        let series = |scaling| Series::new(&columns, scaling, 0.1, &wholes, &[8.0, 12.0, 40.0]).unwrap();
+        let strong = series(Scaling::Strong);
+        assert_eq!(strong.times.means(), [5.0, 10.0]);
+        assert_eq!(strong.same_work, strong.times);
+        // 0.1 s · 40 s · (1 − 40/80) over 4² processors.
+        assert_eq!(strong.observations[1].known_variance, 0.125);
+        assert_eq!(strong.last().mean, 10.0);
+        let weak = series(Scaling::Weak);
+        assert_eq!((weak.times.means(), weak.same_work.means()), (vec![5.0, 10.0], vec![5.0, 5.0]));
+        assert!(Series::new(&columns, Scaling::Weak, 0.1, &wholes, &[0.0; 3]).is_err());
+    }
+}

@@ -1,0 +1,10 @@
+//! An outlook as text for people, and as JSON and CSV for programs.
+
+mod csv;
+mod json;
+mod laws;
+mod text;
+
+pub use csv::{laws, notes, paths};
+pub use json::json;
+pub use text::{OutlookOptions, text};
