@@ -10,6 +10,7 @@ mod install;
 mod launchers;
 mod loops;
 mod merge;
+mod model;
 mod mpi;
 mod notes;
 mod openmp;

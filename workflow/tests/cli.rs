@@ -25,8 +25,8 @@ fn refusal(args: &[&str], dir: &Path) -> String {
 fn help_reads_well() {
     let dir = tempfile::tempdir().unwrap();
     for verb in [
-        "", "run", "sweep", "view", "score", "check", "export", "merge", "diff", "mean", "scale", "filter",
-        "cut", "collapse", "doctor", "demo",
+        "", "run", "sweep", "view", "score", "model", "check", "export", "merge", "diff", "mean", "scale",
+        "filter", "cut", "collapse", "doctor", "demo",
     ] {
         let args: Vec<&str> = [verb, "--help"].into_iter().filter(|a| !a.is_empty()).collect();
         let output = falloff(&args, dir.path());
@@ -90,6 +90,8 @@ fn wrong_use_is_one_clear_message() {
         &["score", "empty", "--view", "side"],
         &["score", "empty", "--expect", "solve"],
         &["score", "empty", "--expect", "solve=n^/p"],
+        &["model", "empty"],
+        &["model", "empty", "--target", "N=64"],
         &["check", "empty"],
         &["check", "missing", "empty"],
         &["check", "empty", "empty", "--threshold", "101"],

@@ -9,7 +9,8 @@ use crate::scoring::{Columns, Repeated, Scaling, Uncertainty};
 pub struct Series {
     /// Seconds a processor in each repetition, by count, smallest first.
     pub observations: Vec<Observation>,
-    /// Seconds a processor, W/p with W the sum over all threads.
+    /// Seconds a processor, W/p with W the sum over all threads, from the smallest count on at which the part runs: what begins at
+    /// some count says nothing of its law before.
     pub times: Points,
     /// Seconds that the work of the smallest count p₀ takes: W/p under strong scaling; under weak scaling, where there is p/p₀
     /// times the work, W/p·p₀/p. Speed-ups are quotients of these.
@@ -54,7 +55,9 @@ impl Series {
             }
         };
         let same_work = Points::new(&observations.iter().map(for_same_work).collect::<Vec<_>>())?;
-        Ok(Series { times: Points::new(&observations)?, observations, same_work })
+        let idle = |observation: &&Observation| observation.values.iter().all(|seconds| *seconds == 0.0);
+        let begins = observations.iter().take_while(idle).count();
+        Ok(Series { times: Points::new(&observations[begins..])?, observations, same_work })
     }
 
     /// The time at the largest count.
@@ -92,6 +95,8 @@ mod tests {
         assert_eq!(strong.last().mean, 10.0);
         let weak = series(Scaling::Weak);
         assert_eq!((weak.times.means(), weak.same_work.means()), (vec![5.0, 10.0], vec![5.0, 5.0]));
+        let late = Series::new(&columns, Scaling::Strong, 0.1, &wholes, &[0.0, 0.0, 40.0]).unwrap();
+        assert_eq!((late.times.means(), late.same_work.means()), (vec![10.0], vec![0.0, 10.0]));
         assert!(Series::new(&columns, Scaling::Weak, 0.1, &wholes, &[0.0; 3]).is_err());
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use falloff_postprocess::{Scope, ScopeKind, Tree, TreeBuilder};
 use falloff_workflow::causes::{Accounts, Charge, Cost, Participant, RunCosts};
+use falloff_workflow::outlook::{self, Outlook};
 use falloff_workflow::scoring::{Columns, OwnExpectation, Participants, Question, RunHealth, Scaling, Score};
 use falloff_workflow::{Error, Result};
 
@@ -59,6 +60,27 @@ impl Table {
 
     /// The score that answers a question.
     pub fn answer(&self, question: &Question) -> Result<Score> {
+        let columns = self.columns();
+        let participants = |scale: u32| self.participants(scale);
+        let mut score =
+            Score::of_columns(&self.tree, &columns, question, participants, RunHealth::default())?;
+        let costs = score.expected_costs(self.costs());
+        let accounts = Accounts::new(&self.tree, costs, Charge::Place, question.period);
+        score.analyse(&accounts, &columns);
+        Ok(score)
+    }
+
+    /// What the table says of counts not in it.
+    #[allow(dead_code, reason = "not every test looks ahead")]
+    pub fn outlook(&self, question: &outlook::Question) -> Result<Outlook> {
+        let columns = self.columns();
+        let largest = self.lines.iter().map(|line| line.0).max().unwrap_or(0);
+        let participants = self.participants(largest);
+        Outlook::of_columns(&self.tree, &columns, question, &participants, RunHealth::default())
+    }
+
+    /// The runs side by side.
+    fn columns(&self) -> Columns {
         let mut runs: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
         for (n, repetition, _, context, cost) in &self.lines {
             let column = runs.entry((*n, *repetition)).or_insert_with(|| vec![0.0; self.tree.len()]);
@@ -70,19 +92,16 @@ impl Table {
             let wall = cost.iter().sum::<f64>() / f64::from(n);
             columns.push(n, cost, samples, wall);
         }
-        let participants = |scale: u32| {
-            let mut participants = Participants::new(self.tree.len());
-            for (_, _, rank, context, cost) in self.lines.iter().filter(|l| l.0 == scale) {
-                participants.add_cost(*rank, *context, *cost);
-            }
-            participants
-        };
-        let mut score =
-            Score::of_columns(&self.tree, &columns, question, participants, RunHealth::default())?;
-        let costs = score.expected_costs(self.costs());
-        let accounts = Accounts::new(&self.tree, costs, Charge::Place, question.period);
-        score.analyse(&accounts, &columns);
-        Ok(score)
+        columns
+    }
+
+    /// Who takes part at a scale.
+    fn participants(&self, scale: u32) -> Participants {
+        let mut participants = Participants::new(self.tree.len());
+        for (_, _, rank, context, cost) in self.lines.iter().filter(|l| l.0 == scale) {
+            participants.add_cost(*rank, *context, *cost);
+        }
+        participants
     }
 
     /// The costs of every run.

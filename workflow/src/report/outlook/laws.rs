@@ -17,7 +17,8 @@ const CHANGE: f64 = 0.1;
 pub(super) fn law_lines(outlook: &Outlook) -> Vec<String> {
     let whole = &outlook.whole;
     let laws = &whole.laws;
-    let said = |found: Result<String, &String>| found.unwrap_or_else(|reason| format!("- {reason}"));
+    let said =
+        |found: Result<String, &String>| found.unwrap_or_else(|reason| format!("does not apply: {reason}"));
     let missed = |miss: f64| format!("misses a speed-up by {} % at most", percent(miss));
     let mut lines = vec![
         (
@@ -59,14 +60,14 @@ pub(super) fn law_lines(outlook: &Outlook) -> Vec<String> {
         lines.push((
             "isoefficiency",
             said(needed.as_ref().map(|needed| {
-                let kept = percent(EFFICIENCY);
+                let kept = 100.0 * EFFICIENCY;
                 let work = match needed.times_the_work {
                     times if times <= 1.0 => "this problem is large enough".into(),
                     times => {
                         format!("needs {times:.1} times the work, if the overhead does not grow with it")
                     }
                 };
-                format!("{kept} % efficiency at {processors} {work}")
+                format!("{kept:.0} % efficiency at {processors} {work}")
             })),
         ));
     }
@@ -112,13 +113,13 @@ fn turning(outlook: &Outlook) -> String {
 
 fn advice(whole: &Whole) -> String {
     let advice = &whole.advice;
-    let efficient = advice.largest_efficient.map_or(String::new(), |p| {
-        format!("; {} % efficient up to {p}, against the smallest count", percent(EFFICIENCY))
-    });
+    let efficient = advice
+        .largest_efficient
+        .map_or(String::new(), |p| format!("; {:.0} % efficient up to {p}", 100.0 * EFFICIENCY));
     format!(
-        "{} is the largest count that still pays: every step up to it brings {} % of what it adds{efficient}",
+        "{} is the largest count that still pays: each step up to it brings {:.0} % of what it adds{efficient}",
         advice.largest_paying,
-        percent(MARGINAL)
+        100.0 * MARGINAL
     )
 }
 

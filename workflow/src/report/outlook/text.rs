@@ -178,9 +178,9 @@ fn details(part: &Part, ranked: Option<usize>, options: &OutlookOptions) -> Vec<
     let above = part.place.as_ref().and_then(|place| place.path.split_last()).map(|(_, above)| above);
     if let Some(above) = above.filter(|above| !above.is_empty()) {
         let names: Vec<&str> = above.iter().map(|name| &**name).collect();
-        lines.push(format!("in {}", names.join(" > ")));
+        lines.push(shorten(&format!("in {}", names.join(" > ")), room));
     }
-    lines.into_iter().map(|line| options.paint.dim(&format!("{blank}{}", shorten(&line, room)))).collect()
+    lines.into_iter().map(|line| options.paint.dim(&format!("{blank}{line}"))).collect()
 }
 
 /// A law in words.
@@ -193,7 +193,7 @@ fn law(forecast: &Forecast) -> String {
                 1 => "; 1 other law may be it".into(),
                 more => format!("; {more} other laws may be it"),
             };
-            format!("{model} s, which misses a count left out by {:.1} %{others}", model.smape())
+            format!("{model} s; counts left out are missed by {:.1} %{others}", model.smape())
         }
     }
 }
