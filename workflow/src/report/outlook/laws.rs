@@ -133,7 +133,7 @@ pub(super) fn note_lines(outlook: &Outlook, options: &OutlookOptions) -> Vec<Str
     let mut body: Vec<String> =
         notes.iter().take(NOTES).map(|note| format!("  {}", told(note, outlook))).collect();
     if outlook.notes.len() > body.len() {
-        body.push(format!("  {} more are in --format json", outlook.notes.len() - body.len()));
+        body.push(format!("  and {} more, in --format json", outlook.notes.len() - body.len()));
     }
     section("NOTES ON THE DATA", body, options.paint)
 }
