@@ -4,19 +4,19 @@
 //! how the part bounds the speed-up and where its time stops falling; [`Laws`] of the whole run; and [`Note`]s on data that do not fit
 //! together. The mathematics is that of `falloff-models`.
 
+mod answer;
 mod forecast;
 mod laws;
 mod note;
-mod outlook;
 mod part;
 mod parts;
 mod series;
 mod whole;
 
+pub use answer::{Asked, Outlook, Question};
 pub use forecast::{Forecast, Prediction};
 pub use laws::{Held, Isoefficiency, Laws};
 pub use note::{Fact, Note};
-pub use outlook::{Asked, Outlook, Question};
 pub use part::{Part, Place};
 pub use series::Series;
 pub use whole::{EFFICIENCY, MARGINAL, Whole, Worthwhile};
