@@ -92,16 +92,14 @@ pub fn write(
             together: together.unwrap_or_default(),
         }
     });
-    let sum =
-        |of: fn(&super::model::Member) -> u64| sections.members.iter().map(of).fold(0, u64::saturating_add);
     let document = Document {
         schema: SCHEMA,
         version: VERSION,
         run_id,
         sections: rows.collect(),
-        unclosed: sum(|m| m.unclosed),
-        stray: sum(|m| m.stray),
-        beyond: sum(|m| m.beyond),
+        unclosed: sections.total(|m| m.unclosed),
+        stray: sections.total(|m| m.stray),
+        beyond: sections.total(|m| m.beyond),
         warnings,
     };
     serde_json::to_writer_pretty(out, &document)

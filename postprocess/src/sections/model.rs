@@ -127,6 +127,11 @@ impl Sections {
         self.communicators.iter().position(|c| *c == all).map(|index| index as u32)
     }
 
+    /// The sum of a count over all locations; the largest number where damaged counts add up to more.
+    pub fn total(&self, count: impl Fn(&Member) -> u64) -> u64 {
+        self.members.iter().map(count).fold(0, u64::saturating_add)
+    }
+
     /// Whether nothing was marked.
     pub fn is_empty(&self) -> bool {
         self.sections.is_empty()

@@ -98,11 +98,13 @@ fn cells(times: &SectionTimes) -> [String; COLUMNS.len()] {
 
 /// What programs have called in another way than they should.
 fn faults(sections: &Sections) -> Vec<String> {
-    let sum = |of: fn(&super::model::Member) -> u64| sections.members.iter().map(of).sum::<u64>();
     let counts = [
-        (sum(|m| m.unclosed), "sections were closed by the exit of one around them or by the end"),
-        (sum(|m| m.stray), "exits were of sections that were not open"),
-        (sum(|m| m.beyond), "entries had no section of their own: there were too many sections, or too deep"),
+        (sections.total(|m| m.unclosed), "sections were closed by the exit of one around them or by the end"),
+        (sections.total(|m| m.stray), "exits were of sections that were not open"),
+        (
+            sections.total(|m| m.beyond),
+            "entries had no section of their own: there were too many sections, or too deep",
+        ),
     ];
     counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect()
 }
