@@ -312,6 +312,12 @@ fn uneven_work_without_waiting_is_told_by_what_is_unused() {
     let first = sweep.first(Rule::SerialSection, serial);
     close(first.loss.excess, 0.0);
     close(first.evidence.unused.unwrap(), 6.0 / 12.0);
+
+    // It is told all the same where it has grown a little.
+    let at: &[Line] = &[(SOLVE, &[2.5; 4]), (serial, &[2.1, 0.0, 0.0, 0.0])];
+    let mut sweep = Sweep::new(&[(1, &[(SOLVE, &[10.0]), (serial, &[2.0])]), (4, at)]);
+    let found: Vec<Rule> = sweep.analysis(Charge::Place).diagnoses.iter().map(|d| d.rule).collect();
+    assert_eq!(found, [Rule::WorkGrowth, Rule::SerialSection]);
 }
 
 #[test]

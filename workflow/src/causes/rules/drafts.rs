@@ -53,9 +53,10 @@ impl Drafts {
         }
     }
 
-    /// Places of which something is said.
-    pub fn places(&self) -> BTreeSet<u32> {
-        self.drafts.keys().map(|(_, place)| *place).collect()
+    /// Places of which more is said than that their own work grows, which may be the work of one participant or of all.
+    pub fn places_beyond_growth(&self) -> BTreeSet<u32> {
+        let grows = |rule: Rule| matches!(rule, Rule::WorkGrowth | Rule::MemoryBandwidth);
+        self.drafts.keys().filter(|(rule, _)| !grows(*rule)).map(|(_, place)| *place).collect()
     }
 }
 

@@ -9,11 +9,11 @@ use super::drafts::{Draft, Drafts};
 /// Smallest share of the run's cost, as a fraction, for which uneven work is named.
 const WORTH_BALANCING: f64 = 0.05;
 
-/// Looks at every task that nothing was said of. It costs nothing that is in the metric, and is told by the processor time
+/// Looks at every task of which nothing was said, except perhaps that it grows. It costs nothing that is in the metric, and is told by the processor time
 /// that the others could have used.
 pub(super) fn look(case: &Case, drafts: &mut Drafts) {
     let whole = case.comparison.whole_at;
-    let known = drafts.places();
+    let known = drafts.places_beyond_growth();
     for task in case.at.work.places().filter(|task| !known.contains(task)) {
         let seconds = case.at.work.at(task);
         let all: f64 = seconds.iter().sum();
