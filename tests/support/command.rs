@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-/// No command of a test takes this long unless it hangs.
+/// No command of a test takes this long unless it hangs or builds much.
 const TIME_LIMIT: Duration = Duration::from_secs(300);
 
 /// How a command ended and what it said.
@@ -134,16 +134,22 @@ impl Running {
         Pid::from_raw(self.child.id().cast_signed())
     }
 
+    /// Waits for the end as long as a command of a test may take.
+    #[track_caller]
+    pub fn wait(self) -> Outcome {
+        self.wait_at_most(TIME_LIMIT)
+    }
+
     /// Waits for the end; a command that takes too long is killed with its children and fails the test.
     #[track_caller]
-    pub fn wait(mut self) -> Outcome {
+    pub fn wait_at_most(mut self, limit: Duration) -> Outcome {
         let status = loop {
             if let Some(status) = self.child.try_wait().expect("failed to wait") {
                 break status;
             }
-            if self.start.elapsed() > TIME_LIMIT {
+            if self.start.elapsed() > limit {
                 let _ = killpg(self.pid(), Signal::SIGKILL);
-                panic!("no end after {} s: {}", TIME_LIMIT.as_secs(), self.name);
+                panic!("no end after {} s: {}", limit.as_secs(), self.name);
             }
             thread::sleep(Duration::from_millis(5));
         };
