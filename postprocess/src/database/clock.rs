@@ -64,6 +64,8 @@ clock! {
         Calls = "timed calls",
         /// By a timer on wall-clock time.
         Wall = "wall timer",
+        /// By switches at first, and by calls since the thread switched so often that trapping switches cost too much.
+        SwitchesThenCalls = "context switches, then timed calls",
         /// In a way that this version does not know.
         Unknown = "unknown clock",
     }
@@ -76,6 +78,13 @@ pub struct Clocks {
     pub cpu: CpuClock,
     /// How waits were found.
     pub waits: WaitClock,
+}
+
+impl WaitClock {
+    /// The one that was used as long as the thread let it.
+    pub fn chosen(self) -> WaitClock {
+        if self == WaitClock::SwitchesThenCalls { WaitClock::Switches } else { self }
+    }
 }
 
 impl fmt::Display for Clocks {
@@ -104,6 +113,10 @@ mod tests {
         assert_eq!(WaitClock::from_code(records::WaitClock::Switches as u16), WaitClock::Switches);
         assert_eq!(WaitClock::from_code(records::WaitClock::Calls as u16), WaitClock::Calls);
         assert_eq!(WaitClock::from_code(records::WaitClock::Wall as u16), WaitClock::Wall);
+        assert_eq!(
+            WaitClock::from_code(records::WaitClock::SwitchesThenCalls as u16),
+            WaitClock::SwitchesThenCalls
+        );
         assert_eq!(CpuClock::from_code(99), CpuClock::Unknown);
         for clock in WaitClock::ALL {
             assert_eq!(WaitClock::from_word(clock.word()), Some(*clock));

@@ -39,9 +39,10 @@ impl ClockGroups {
         self.groups.entry(relevant).or_default().push(run.to_owned());
     }
 
-    /// The clocks that have a part in the metric; `None` if the thread has none of it.
+    /// The clocks that have a part in the metric; `None` if the thread has none of it. A thread that switches very often
+    /// counts as measured by the clock that was chosen for it: it finds the same waits by another.
     fn relevant(&self, clocks: Clocks) -> Option<Clocks> {
-        let mut relevant = clocks;
+        let mut relevant = Clocks { waits: clocks.waits.chosen(), ..clocks };
         if self.metric == "cpu" {
             relevant.waits = WaitClock::NotMeasured;
         } else if ["blocked", "preempted"].contains(&self.metric.as_str()) {
@@ -52,8 +53,7 @@ impl ClockGroups {
         (relevant != Clocks::default()).then_some(relevant)
     }
 
-    /// Which runs used which clocks, if there is none that all have used. A single thread may use another: one that
-    /// switches very often has its calls timed.
+    /// Which runs used which clocks, if there is none that all have used. A single thread may use another.
     pub fn unlike(&self) -> Option<String> {
         let common = self.groups.keys().cloned().reduce(|all, one| &all & &one);
         if self.groups.len() < 2 || common.is_some_and(|common| !common.is_empty()) {
@@ -92,6 +92,16 @@ mod tests {
         };
         assert!(unlike("time") && unlike("blocked") && unlike("preempted"));
         assert!(!unlike("cpu") && !unlike("page-faults"));
+    }
+
+    #[test]
+    fn threads_that_switch_often_are_compared() {
+        let mut groups = ClockGroups::for_metric("time");
+        groups.add("a", clocks(CpuClock::Timer, WaitClock::Switches));
+        groups.add("b", clocks(CpuClock::Timer, WaitClock::SwitchesThenCalls));
+        assert_eq!(groups.unlike(), None);
+        groups.add("c", clocks(CpuClock::Timer, WaitClock::Calls));
+        assert!(groups.unlike().is_some());
     }
 
     #[test]

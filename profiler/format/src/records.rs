@@ -234,6 +234,8 @@ pub enum WaitClock {
     Calls = 2,
     /// A timer on wall-clock time.
     Wall = 3,
+    /// Switches at first, and calls since the thread switched so often that trapping switches cost too much.
+    SwitchesThenCalls = 4,
 }
 
 /// Writes one record at the start of `out` and gives its length, or `None` if it does not fit.

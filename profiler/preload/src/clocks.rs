@@ -128,7 +128,7 @@ impl Clocks {
     /// Waits are found by calls from now on.
     pub fn ignore_switches(&mut self) {
         self.switches.close();
-        self.wait_clock = WaitClock::Calls;
+        self.wait_clock = WaitClock::SwitchesThenCalls;
     }
 
     /// The record of the last switch that trapped.

@@ -105,7 +105,7 @@ fn on_cpu(thread: &mut Thread, info: &Info, context: &libc::ucontext_t, wall_ns:
     });
     match thread.clocks.wait_clock {
         // What was off the CPU outside the calls that are watched has been preempted, or waited unseen.
-        WaitClock::Calls | WaitClock::Wall if is_read && !thread.is_calling => {
+        _ if thread.watches_calls() && is_read && !thread.is_calling => {
             let unseen_ns = thread.waits.unseen_ns(wall_ns, cpu_ns);
             if unseen_ns > 0 && thread.waits.look(Kind::Preempted, unseen_ns, wall_ns, cpu_ns) {
                 choose(thread, Kind::Preempted, &Place::interrupted(context));

@@ -144,7 +144,7 @@ impl Thread {
 
     /// Whether its waits are found by the calls that it makes.
     pub fn watches_calls(&self) -> bool {
-        matches!(self.clocks.wait_clock, WaitClock::Calls | WaitClock::Wall)
+        matches!(self.clocks.wait_clock, WaitClock::Calls | WaitClock::SwitchesThenCalls | WaitClock::Wall)
     }
 
     /// Begins measuring the calling thread, whose state this is. `booked_ns`: CPU time that others account for.
