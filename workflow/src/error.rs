@@ -61,7 +61,7 @@ pub enum Error {
         reason: String,
     },
     /// The directory is no sweep.
-    #[error("failed to score `{}`: {reason}", path.display())]
+    #[error("failed to use `{}` as a sweep: {reason}", path.display())]
     NotASweep {
         /// The directory.
         path: PathBuf,
@@ -71,7 +71,7 @@ pub enum Error {
         hint: String,
     },
     /// Too few good runs for an answer.
-    #[error("failed to score `{}`: {reason}", path.display())]
+    #[error("the sweep `{}` says too little: {reason}", path.display())]
     NotEnoughRuns {
         /// The sweep.
         path: PathBuf,

@@ -246,7 +246,7 @@ fn not_a_sweep(dir: &Path) -> Error {
         ("there is no such directory".to_owned(), "check the name".to_owned())
     } else if dir.join(RUN_FILE).exists() || dir.join(MEASUREMENTS).exists() {
         (
-            "it holds one run, and scoring compares several".to_owned(),
+            "it holds one run, and several are compared".to_owned(),
             format!("look at it with `falloff view {}`, or make a sweep with `falloff sweep`", dir.display()),
         )
     } else {
