@@ -223,12 +223,11 @@ fn replicated_work() {
 }
 
 #[test]
-#[ignore = "who comes last in a barrier is not always told from ranks that are late by turns: MPI's start and the machine's noise are as large"]
 fn a_serial_section() {
     let Some(planted) = Planted::ranks("serial", "time", &["shared", "serial"], COLLECTIVES) else { return };
     for n in [2, 4] {
-        let shared = 600.0 / f64::from(n);
-        let work: Vec<f64> = (0..n).map(|rank| shared + if rank == 0 { 200.0 } else { 0.0 }).collect();
+        let shared = 1800.0 / f64::from(n);
+        let work: Vec<f64> = (0..n).map(|rank| shared + if rank == 0 { 600.0 } else { 0.0 }).collect();
         planted.has_size(n, waiting(&work));
     }
     let Some(first) = planted.first(2, "serial_section", "serial") else { return };
@@ -247,7 +246,6 @@ fn a_serial_section() {
 }
 
 #[test]
-#[ignore = "who comes last in a barrier is not always told from ranks that are late by turns: MPI's start and the machine's noise are as large"]
 fn imbalance_on_one_rank() {
     let Some(planted) = Planted::ranks("imbalance", "time", &["uneven"], COLLECTIVES) else { return };
     for n in [2, 4] {
@@ -259,14 +257,19 @@ fn imbalance_on_one_rank() {
 }
 
 #[test]
-#[ignore = "four ranks that yield two processors to each other switch so often that some of them find their waits by calls, and \
-            runs measured in unlike ways are not compared"]
 fn random_imbalance() {
     let Some(planted) = Planted::ranks("random", "time", &["late_by_turns"], COLLECTIVES) else { return };
-    // As ranks.c shares the steps out: 847 units of work and waiting for 600 of work at 2 ranks.
-    planted.has_size(2, 100.0 * 247.0 / 847.0);
-    planted.has_size(4, 100.0 * 393.0 / 993.0);
+    // As ranks.c shares the steps out: 2541 units of work and waiting for 1800 of work at 2 ranks.
+    planted.has_size(2, 100.0 * 741.0 / 2541.0);
     planted.first(2, "random_imbalance", "MPI_Barrier");
+}
+
+#[test]
+#[ignore = "four ranks that yield two processors to each other switch so often that a tenth of their CPU time is the sampler's, most \
+            of it in the barrier, and 3 to 4 points of the loss are booked to their work"]
+fn random_imbalance_on_too_few_processors() {
+    let Some(planted) = Planted::ranks("random", "time", &["late_by_turns"], COLLECTIVES) else { return };
+    planted.has_size(4, 100.0 * 1179.0 / 2979.0);
 }
 
 #[test]

@@ -9,8 +9,9 @@
 #include <string.h>
 #include <sys/timerfd.h>
 
-enum { SHARED = 300, AGAIN = 200, SERIAL = 200, UNEVEN = 600, STEPS = 10, TURNS = 40, COMBINE = 5, COMBINES = 20,
-       ROUNDS = 20000, READS = 20, READ_MS = 20, SEED = 27 };
+/* What makes ranks wait is large beside what the start of MPI and the machine's noise make them wait. */
+enum { SHARED = 300, AGAIN = 200, LARGE = 1800, SERIAL = 600, UNEVEN = 1800, STEPS = 10, TURNS = 40, COMBINE = 5,
+       COMBINES = 20, ROUNDS = 20000, READS = 20, READ_MS = 20, SEED = 27 };
 
 static int rank, size;
 static struct clocks working, inside;
@@ -40,7 +41,7 @@ static void replicated(void) {
 /* Rank 0 alone has to do it. */
 static void serial_section(void) {
   for (int step = 0; step < STEPS; step++) {
-    TIMED(working, (shared(2.0 * SHARED / STEPS), rank == 0 ? serial(1.0 * SERIAL / STEPS) : (void)0));
+    TIMED(working, (shared(1.0 * LARGE / STEPS), rank == 0 ? serial(1.0 * SERIAL / STEPS) : (void)0));
     TIMED(inside, meet());
   }
 }
