@@ -8,6 +8,9 @@ use super::costs::{Cost, RunCosts};
 use super::efficiency::{Counters, Useful};
 use super::spread::Spread;
 
+/// Work of a function, as a fraction of the time in a meeting below it, up to which it is taken to only wrap the meeting.
+const WRAPPER: f64 = 0.1;
+
 /// Costs of a run over the contexts of the sweep's tree, in seconds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ledger {
@@ -92,13 +95,21 @@ pub(super) fn times(operations: &Spread, operation: u32) -> Vec<(u32, f64)> {
         .collect()
 }
 
-/// Who always comes last may have no sample in a meeting. Who runs the function that meets takes part in the meeting.
+/// Who always comes last may have no sample in a meeting. Who runs the function that meets takes part in the meeting; of
+/// functions that do little else than meet, it is the one that calls them.
 fn who_came_last(
     costs: &[Cost],
     tree: &Tree,
     classified: &Classified,
     operations: &[(u32, u32, f64)],
 ) -> Vec<(u32, u32, f64)> {
+    let within = |context: u32| {
+        let from = costs.partition_point(|cost| cost.context < context);
+        &costs[from..costs.partition_point(|cost| cost.context < tree.end(context))]
+    };
+    let seconds = |costs: &[Cost], is_meant: &dyn Fn(&Cost) -> bool| -> f64 {
+        costs.iter().filter(|cost| is_meant(cost)).map(|cost| cost.seconds - cost.preempted).sum()
+    };
     let mut meetings: Vec<u32> = operations
         .iter()
         .map(|(operation, ..)| *operation)
@@ -107,10 +118,14 @@ fn who_came_last(
     meetings.dedup();
     let mut found = Vec::new();
     for meeting in meetings {
-        let Some(caller) = tree.caller(meeting).filter(|caller| *caller != 0) else { continue };
-        let from = costs.partition_point(|cost| cost.context < caller);
-        let to = costs.partition_point(|cost| cost.context < tree.end(caller));
-        found.extend(costs[from..to].iter().filter_map(|c| Some((meeting, c.participant?, 0.0))));
+        let inside = seconds(within(meeting), &|_| true);
+        let is_work = |cost: &Cost| classified.operation(cost.context).is_none();
+        let works = |caller: &u32| seconds(within(*caller), &is_work) > WRAPPER * inside;
+        let callers = || {
+            std::iter::successors(tree.caller(meeting), |c| tree.caller(*c)).take_while(|caller| *caller != 0)
+        };
+        let Some(caller) = callers().find(works).or_else(|| callers().next()) else { continue };
+        found.extend(within(caller).iter().filter_map(|c| Some((meeting, c.participant?, 0.0))));
     }
     found
 }

@@ -177,6 +177,17 @@ fn delay_costs_of_a_barrier() {
 }
 
 #[test]
+fn who_is_last_needs_no_sample_in_the_meeting() {
+    let (own, serial, barrier) =
+        ("main;steps;shared", "main;steps;output@4", "main;steps;meet;MPI_Barrier@5");
+    let at: &[Line] = &[(own, &[2.5; 4]), (serial, &[2.0, 0.0, 0.0, 0.0]), (barrier, &[0.0, 2.1, 2.2, 2.1])];
+    let mut sweep = Sweep::new(&[(1, &[(own, &[10.0]), (serial, &[2.0])]), (4, at)]);
+    let first = sweep.first(Rule::SerialSection, serial);
+    assert_eq!((first.participants, first.waits_in), (vec![0], Some(sweep.place(barrier))));
+    close(first.loss.excess * 18.4, 6.0);
+}
+
+#[test]
 fn serial_sections_and_work_done_again() {
     let serial = "main;output@4";
     let at: &[Line] =
