@@ -1,4 +1,4 @@
-//! The C library's calls that may block, watched where the kernel does not tell of switches.
+//! The C library's calls that may block or yield, watched where the kernel does not tell of switches.
 //!
 //! Each exported name is a few instructions (`cpu::watched_call`) that jump to the C library's own function, unless calls
 //! are watched: then the call runs between [`begin`] and [`end`], which time it. No frame of ours but that of the entry,
@@ -7,10 +7,19 @@
 use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-use crate::{clock, cpu, handler, raw, real, signals, start, thread_create};
+use crate::waits::Kind;
+use crate::{clock, cpu, handler, plan, raw, real, signals, start, thread_create};
 
 /// Whether any thread's calls are timed.
 pub static WATCHING: AtomicBool = AtomicBool::new(false);
+
+/// Whether calls that yield are seen whatever finds waits: see [`Spin`](crate::spin::Spin).
+pub static WATCHING_YIELDS: AtomicBool = AtomicBool::new(false);
+
+/// Has calls that yield seen from now on.
+pub fn watch_yields() {
+    WATCHING_YIELDS.store(true, Ordering::Relaxed);
+}
 
 /// Has calls timed from now on, of threads that want it.
 pub fn watch() {
@@ -45,7 +54,7 @@ pub struct Begun {
 }
 
 macro_rules! calls {
-    ($($name:ident $(@ $version:literal)? $(via $filter:path)?),* $(,)?) => {
+    ($($name:ident $(@ $version:literal)? $(via $filter:path)? $(=> $watching:path)?),* $(,)?) => {
         /// One of them.
         #[expect(non_camel_case_types, reason = "the names of the functions")]
         #[derive(Clone, Copy)]
@@ -65,8 +74,10 @@ macro_rules! calls {
             })*
         }
 
-        $(cpu::watched_call!($name, Call::$name as usize);)*
+        $(calls!(@entry $name $(=> $watching)?);)*
     };
+    (@entry $name:ident) => { cpu::watched_call!($name, Call::$name as usize, WATCHING); };
+    (@entry $name:ident => $watching:path) => { cpu::watched_call!($name, Call::$name as usize, $watching); };
     (@find $name:ident) => { real::next($name) };
     (@find $name:ident @ $version:literal) => { real::next_version($name, $version) };
     (@find $name:ident via $filter:path) => { real::next($name).map(|_| $filter as *mut c_void) };
@@ -91,6 +102,13 @@ calls! {
     thrd_sleep, thrd_join, mtx_lock, mtx_timedlock, cnd_wait, cnd_timedwait,
     pthread_cond_clockwait, pthread_mutex_clocklock, sem_clockwait, pthread_timedjoin_np, pthread_clockjoin_np,
     mq_receive, mq_timedreceive, mq_send, mq_timedsend, aio_suspend,
+    sched_yield => WATCHING_YIELDS, thrd_yield => WATCHING_YIELDS,
+}
+
+/// What a thread that is off the CPU in a call is: who yields stays runnable.
+fn kind(index: u64) -> Kind {
+    let yields = [Call::sched_yield, Call::thrd_yield].map(|call| call as u64);
+    if yields.contains(&index) { Kind::Preempted } else { Kind::Blocked }
 }
 
 const fn c_name(text: &str) -> &CStr {
@@ -142,14 +160,19 @@ pub extern "C" fn begin(index: usize, argument: *mut c_void) -> Begun {
     start::ensure();
     let function = real(index);
     let unwatched = Begun { begun_ns: 0, function };
-    if !WATCHING.load(Ordering::Relaxed) || !start::is_on() {
+    if !start::is_on() {
         return unwatched;
     }
     // SAFETY: the calling thread's own state.
-    let Some(thread) = thread_create::current().map(|t| unsafe { &mut *t }).filter(|t| t.watches_calls())
-    else {
+    let Some(thread) = thread_create::current().map(|t| unsafe { &mut *t }) else { return unwatched };
+    let mut is_wanted = thread.watches_calls();
+    if kind(index as u64) == Kind::Preempted && plan::get().cpu {
+        thread.spin.yields(raw::thread_cpu_ns());
+        is_wanted |= thread.spin.is_worth(handler::period_ns());
+    }
+    if !is_wanted {
         return unwatched;
-    };
+    }
     if index == Call::pthread_mutex_lock as usize
         && let Some(taken) = take_mutex(argument)
     {
@@ -168,23 +191,29 @@ pub extern "C" fn begin(index: usize, argument: *mut c_void) -> Begun {
 pub unsafe extern "C" fn end(frame: *const Frame) -> *mut u8 {
     let now_ns = clock::wall_ns();
     // SAFETY: by contract.
-    let waited_ns = now_ns.saturating_sub(unsafe { (*frame).begun_ns });
+    let frame = unsafe { &*frame };
+    let (passed_ns, kind) = (now_ns.saturating_sub(frame.begun_ns), kind(frame.index));
     // SAFETY: the calling thread's own state.
     let Some(thread) = thread_create::current().map(|t| unsafe { &mut *t }) else {
         return core::ptr::null_mut();
     };
-    if waited_ns >= SHORTEST_NS {
-        thread.waited_ns += waited_ns;
+    let sum_ns = match kind {
+        Kind::Blocked => &mut thread.waited_ns,
+        Kind::Preempted => &mut thread.yielded_ns,
+    };
+    if passed_ns >= SHORTEST_NS {
+        *sum_ns += passed_ns;
     }
+    let waited_ns = if *sum_ns >= LOOK_NS { core::mem::take(sum_ns) } else { 0 };
+    let is_worth = kind == Kind::Preempted && thread.spin.is_worth(handler::period_ns());
     // The child of a vfork has its parent's state before it and is somebody else.
-    if thread.waited_ns < LOOK_NS || !start::is_on() || !thread.is_task(raw::gettid()) {
+    if waited_ns == 0 && !is_worth || !start::is_on() || !thread.is_task(raw::gettid()) {
         thread.is_calling = false;
         return core::ptr::null_mut();
     }
-    let waited_ns = core::mem::take(&mut thread.waited_ns);
     thread.mask = raw::mask_signals(libc::SIG_SETMASK, u64::MAX);
     thread.is_calling = false;
-    if handler::wait_ended(thread, now_ns, waited_ns) {
+    if handler::wait_ended(thread, kind, now_ns, waited_ns) || is_worth {
         return thread.handler_stack.top();
     }
     raw::mask_signals(libc::SIG_SETMASK, thread.mask);
@@ -202,7 +231,7 @@ pub unsafe extern "C" fn sample(frame: *const Frame) {
     let registers = cpu::registers_after_call(frame, core::ptr::from_ref(frame) as u64);
     // SAFETY: the calling thread's own state.
     if let Some(thread) = thread_create::current().map(|t| unsafe { &mut *t }) {
-        handler::on_wait(thread, &registers, function);
+        handler::on_wait(thread, kind(frame.index), &registers, function);
     }
 }
 

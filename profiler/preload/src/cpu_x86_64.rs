@@ -184,9 +184,9 @@ pub fn registers_after_call(frame: &Frame, address: u64) -> Registers {
     Registers::x86_64(frame.return_address.wrapping_sub(1), general)
 }
 
-/// Defines an exported function that jumps to the C library's of its name, unless calls are watched.
+/// Defines an exported function that jumps to the C library's of its name, unless calls of its kind are watched.
 macro_rules! watched_call {
-    ($name:ident, $index:expr) => {
+    ($name:ident, $index:expr, $watching:path) => {
         /// Replaces the C library's function of this name.
         ///
         /// # Safety
@@ -204,7 +204,7 @@ macro_rules! watched_call {
                 "2:",
                 "mov r11d, {index}",
                 "jmp {watch}",
-                watching = sym $crate::calls::WATCHING,
+                watching = sym $watching,
                 real = sym $crate::calls::REAL,
                 offset = const 8 * ($index),
                 index = const $index,

@@ -69,13 +69,24 @@ pub extern "C" fn on_sample(info: *mut libc::siginfo_t, context: *mut c_void) {
     if thread.clocks.wait_clock == WaitClock::Wall {
         thread.retry.is_due |= retry::interrupted_by_us(context, gave_up(context));
     }
-    match source {
+    let begin_cpu_ns = match source {
         Source::Cpu => on_cpu(thread, info, context, begin_ns),
         Source::Switch => on_switch(thread, context, begin_ns),
         Source::Wall => on_wall(thread, context, begin_ns),
         Source::Event(index) => on_event(thread, context, index),
+    };
+    count_time(thread, begin_ns, begin_cpu_ns);
+}
+
+/// Counts the time in the handler, from its beginning by both clocks as far as they were read.
+fn count_time(thread: &mut Thread, wall_ns: u64, cpu_ns: Option<u64>) {
+    let mut passed_ns = clock::wall_ns() - wall_ns;
+    if let Some(cpu_ns) = cpu_ns.filter(|_| passed_ns > LONG_NS) {
+        // Others may have had the processor meanwhile.
+        passed_ns = passed_ns.min(raw::thread_cpu_ns().saturating_sub(cpu_ns));
     }
-    thread.update(|r| r.handler_ns += clock::wall_ns() - begin_ns);
+    thread.spin.sampled(passed_ns);
+    thread.update(|r| r.handler_ns += passed_ns);
 }
 
 /// Samples that take longer, on stacks of many thousand frames, are followed by a rest.
@@ -84,31 +95,25 @@ const LONG_NS: u64 = 100_000;
 const REST: u64 = 10;
 
 /// A sample of CPU time: all that has passed since the last goes to this path.
-fn on_cpu(thread: &mut Thread, info: &Info, context: &libc::ucontext_t, wall_ns: u64) {
+/// Gives the CPU time at its beginning if the clock was read.
+fn on_cpu(thread: &mut Thread, info: &Info, context: &libc::ucontext_t, wall_ns: u64) -> Option<u64> {
     let (cpu_ns, is_read) = thread.cpu_at_sample();
     if cpu_ns < thread.rests_until_ns {
-        return thread.update(|r| r.overruns += 1);
+        thread.update(|r| r.overruns += 1);
+        return None;
     }
-    let taken = book(thread, &Place::interrupted(context), Class::Cpu, |thread| {
-        let passed_ns = cpu_ns.saturating_sub(thread.booked_ns);
-        thread.booked_ns += passed_ns;
-        [1, passed_ns]
-    });
+    let place = Place::interrupted(context);
+    let rest_ns = cpu_ns.saturating_sub(thread.booked_ns);
+    let passed_ns = thread.spin.share(cpu_ns, rest_ns, period_ns());
+    book_cpu(thread, &place, passed_ns);
     let overruns = if info.code == libc::SI_TIMER { info.overrun.max(0) as u64 } else { 0 };
-    let booked_ns = thread.booked_ns;
-    thread.update(|record| {
-        record.overruns += overruns;
-        if taken {
-            record.cpu_ns = booked_ns;
-            record.samples += 1;
-        }
-    });
+    thread.update(|record| record.overruns += overruns);
     match thread.clocks.wait_clock {
         // What was off the CPU outside the calls that are watched has been preempted, or waited unseen.
         _ if thread.watches_calls() && is_read && !thread.is_calling => {
             let unseen_ns = thread.waits.unseen_ns(wall_ns, cpu_ns);
             if unseen_ns > 0 && thread.waits.look(Kind::Preempted, unseen_ns, wall_ns, cpu_ns) {
-                choose(thread, Kind::Preempted, &Place::interrupted(context));
+                choose(thread, Kind::Preempted, &place);
             }
             settle_if_due(thread, wall_ns, cpu_ns);
         }
@@ -122,10 +127,20 @@ fn on_cpu(thread: &mut Thread, info: &Info, context: &libc::ucontext_t, wall_ns:
         let now_ns = thread.look_at_cpu();
         thread.rests_until_ns = now_ns + REST * now_ns.saturating_sub(cpu_ns);
     }
+    is_read.then_some(cpu_ns)
+}
+
+/// A sample of so much CPU time.
+fn book_cpu(thread: &mut Thread, place: &Place, cpu_ns: u64) {
+    if book(thread, place, Class::Cpu, [1, cpu_ns]) {
+        thread.booked_ns += cpu_ns;
+        let booked_ns = thread.booked_ns;
+        thread.update(|record| (record.cpu_ns, record.samples) = (booked_ns, record.samples + 1));
+    }
 }
 
 /// The thread runs again after a switch away from it.
-fn on_switch(thread: &mut Thread, context: &libc::ucontext_t, wall_ns: u64) {
+fn on_switch(thread: &mut Thread, context: &libc::ucontext_t, wall_ns: u64) -> Option<u64> {
     let cpu_ns = raw::thread_cpu_ns();
     let left_ns = thread.clocks.last_switch().map(|r| r.time_ns);
     // Where every switch traps, the clocks tell its length; else the time of the one that trapped does.
@@ -141,14 +156,15 @@ fn on_switch(thread: &mut Thread, context: &libc::ucontext_t, wall_ns: u64) {
     settle_if_due(thread, wall_ns, cpu_ns);
     let pace = thread.waits.trapped(wall_ns);
     keep_pace(thread, pace);
+    Some(cpu_ns)
 }
 
 /// Wall time has passed. A thread that is in a system call, or at one that begins again, waits there; the time of one that
 /// runs belongs to other clocks.
-fn on_wall(thread: &mut Thread, context: &libc::ucontext_t, wall_ns: u64) {
+fn on_wall(thread: &mut Thread, context: &libc::ucontext_t, wall_ns: u64) -> Option<u64> {
     let pc = cpu::interrupted_pc(context);
     if !ends_in_system_call(pc) && !ends_in_system_call(pc.wrapping_add(cpu::SYSTEM_CALL_LENGTH)) {
-        return;
+        return None;
     }
     let cpu_ns = raw::thread_cpu_ns();
     let unseen_ns = thread.waits.unseen_ns(wall_ns, cpu_ns);
@@ -156,6 +172,7 @@ fn on_wall(thread: &mut Thread, context: &libc::ucontext_t, wall_ns: u64) {
         choose(thread, Kind::Blocked, &Place::interrupted(context));
     }
     settle_if_due(thread, wall_ns, cpu_ns);
+    Some(cpu_ns)
 }
 
 /// Whether the thread goes on after a system call: then it has given the CPU up there, else it was taken from it.
@@ -183,30 +200,39 @@ fn keep_pace(thread: &mut Thread, pace: Pace) {
 }
 
 /// An event has counted its period.
-fn on_event(thread: &mut Thread, context: &libc::ucontext_t, index: usize) {
+fn on_event(thread: &mut Thread, context: &libc::ucontext_t, index: usize) -> Option<u64> {
     let counts = thread.clocks.trapped(index);
-    if book(thread, &Place::interrupted(context), Class::Event(index), |_| [1, counts]) {
+    if book(thread, &Place::interrupted(context), Class::Event(index), [1, counts]) {
         thread.update(|r| r.samples += 1);
     }
+    None
 }
 
 /// A watched call has returned after `waited_ns`; gives whether its path is wanted. Not on a handler stack yet.
-pub fn wait_ended(thread: &mut Thread, wall_ns: u64, waited_ns: u64) -> bool {
+pub fn wait_ended(thread: &mut Thread, kind: Kind, wall_ns: u64, waited_ns: u64) -> bool {
     let cpu_ns = raw::thread_cpu_ns();
     let off_ns = thread.waits.unseen_ns(wall_ns, cpu_ns).min(waited_ns);
-    off_ns > 0 && thread.waits.look(Kind::Blocked, off_ns, wall_ns, cpu_ns)
+    thread.is_chosen = off_ns > 0 && thread.waits.look(kind, off_ns, wall_ns, cpu_ns);
+    thread.is_chosen
 }
 
 /// Takes the path of a watched call that has returned to `registers`; `function` is what was called.
-pub fn on_wait(thread: &mut Thread, registers: &Registers, function: u64) {
-    let begin_ns = clock::wall_ns();
+pub fn on_wait(thread: &mut Thread, kind: Kind, registers: &Registers, function: u64) {
+    let (begin_ns, begin_cpu_ns) = (clock::wall_ns(), raw::thread_cpu_ns());
     let _inside = enter();
     if !start::is_on() || !file::is_open() && !process::open_in_child(thread) {
         return;
     }
-    choose(thread, Kind::Blocked, &Place::called(*registers, function));
+    let place = Place::called(*registers, function);
+    if thread.is_chosen {
+        choose(thread, kind, &place);
+    }
+    if kind == Kind::Preempted && thread.spin.is_worth(period_ns()) {
+        let kept_ns = thread.spin.take();
+        book_cpu(thread, &place, kept_ns);
+    }
     settle_if_due(thread, clock::wall_ns(), raw::thread_cpu_ns());
-    thread.update(|r| r.handler_ns += clock::wall_ns() - begin_ns);
+    count_time(thread, begin_ns, Some(begin_cpu_ns));
 }
 
 /// The process ends while this thread, of that id, may be waiting: its wait goes to the path that it waits on.
@@ -235,21 +261,19 @@ fn choose(thread: &mut Thread, kind: Kind, place: &Place) {
 
 #[inline(never)]
 fn settle_if_due(thread: &mut Thread, wall_ns: u64, cpu_ns: u64) {
-    let period_ns = identity::get().map_or(u64::MAX, |i| i.options.period_ns());
-    if thread.waits.is_due(wall_ns, period_ns) {
+    if thread.waits.is_due(wall_ns, period_ns()) {
         thread.settle(wall_ns, cpu_ns, raw::gettid());
     }
 }
 
-/// Books values on the node of a place; `values` is asked once there is one.
-fn book<const N: usize>(
-    thread: &mut Thread,
-    place: &Place,
-    class: Class,
-    values: impl FnOnce(&mut Thread) -> [u64; N],
-) -> bool {
+/// Nanoseconds between two samples.
+pub fn period_ns() -> u64 {
+    identity::get().map_or(u64::MAX, |i| i.options.period_ns())
+}
+
+/// Books values on the node of a place.
+fn book<const N: usize>(thread: &mut Thread, place: &Place, class: Class, values: [u64; N]) -> bool {
     let Some((node, end)) = node_of(thread, place, class) else { return false };
-    let values = values(thread);
     thread.tree.book(node, values);
     count_end(thread, end);
     true

@@ -41,6 +41,7 @@ mod registry;
 mod retry;
 mod sections;
 mod signals;
+mod spin;
 mod start;
 mod states;
 mod sync;

@@ -19,6 +19,7 @@ use crate::plan::{self, Class};
 use crate::records::Patience;
 use crate::retry::Retry;
 use crate::sections::Sections;
+use crate::spin::Spin;
 use crate::tree::Tree;
 use crate::waits::{Bill, Item, Waits};
 use crate::{calls, clock, cpu, file, identity, modules, raw, records, signals, states};
@@ -54,6 +55,12 @@ pub struct Thread {
     pub is_calling: bool,
     /// Time in watched calls that nobody has looked at; handlers leave it alone.
     pub waited_ns: u64,
+    /// The same of those that yield.
+    pub yielded_ns: u64,
+    /// Whether the path of the wait that has ended is to stand for those since the last booking.
+    pub is_chosen: bool,
+    /// Its CPU time where it yields.
+    pub spin: Spin,
     /// What of a call is repeated.
     pub retry: Retry,
     /// Signal mask of the application while a wait is sampled.
@@ -152,8 +159,8 @@ impl Thread {
         let ordinal = ORDINAL.fetch_add(1, Ordering::Relaxed);
         self.stack = stack;
         self.put_off = 0;
-        (self.waited_ns, self.is_calling, self.retry) = (0, false, Retry::NONE);
-        self.booked_ns = booked_ns;
+        (self.waited_ns, self.yielded_ns, self.is_calling, self.retry) = (0, 0, false, Retry::NONE);
+        (self.booked_ns, self.spin, self.is_chosen) = (booked_ns, Spin::NONE, false);
         self.tree = Tree::new(ordinal);
         self.sections.begin(ordinal);
         self.replay.clear();
@@ -226,6 +233,9 @@ impl Thread {
         if self.watches_calls() {
             calls::watch();
         }
+        if plan::get().cpu {
+            calls::watch_yields();
+        }
         if plan::get().cpu && self.clocks.cpu_clock == CpuClock::None {
             self.update(|r| r.flags |= THREAD_UNTIMED);
             file::count_untimed();
@@ -248,7 +258,7 @@ impl Thread {
         self.tree = Tree::new(0);
         self.sections.forked();
         self.replay.clear();
-        self.booked_ns = raw::thread_cpu_ns();
+        (self.booked_ns, self.spin) = (raw::thread_cpu_ns(), Spin::NONE);
         self.take_over();
     }
 
@@ -257,7 +267,7 @@ impl Thread {
     pub fn cpu_at_sample(&mut self) -> (u64, bool) {
         let period_ns = identity::get().map_or(READING_NS, |i| i.options.period_ns());
         self.sampled_ns += period_ns;
-        if self.clocks.cpu_clock == CpuClock::Timer || self.sampled_ns >= READING_NS {
+        if self.clocks.cpu_clock == CpuClock::Timer || self.spin.is_used() || self.sampled_ns >= READING_NS {
             (self.look_at_cpu(), true)
         } else {
             (self.read_ns + self.sampled_ns, false)
