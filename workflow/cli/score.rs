@@ -53,12 +53,7 @@ pub fn score(args: &ScoreArgs, output: &Output) -> Result<i32, Failure> {
         ScoreFormat::Csv => output.data(&csv(&results, &score, args)?)?,
         ScoreFormat::Json => {
             let threshold = args.threshold.unwrap_or(0.0) / 100.0;
-            let text = report::json::json(&results.state, &score, threshold).map_err(|e| Failure {
-                message: format!("failed to write the score as JSON: {e}"),
-                hint: None,
-                code: exit::BUG,
-            })?;
-            output.data(&format!("{text}\n"))?;
+            output.stream(|out| report::json::json(&results.state, &score, threshold, out))?;
         }
     }
     // The process ends: giving back what millions of call paths hold piece by piece would only take time.

@@ -208,8 +208,12 @@ fn the_report_of_callers_reads_well() {
 fn json_has_what_is_promised() {
     let (table, state) = application();
     let score = table.score(None, None, Scaling::Strong);
-    let document: serde_json::Value =
-        serde_json::from_str(&json::json(&state, &score, 0.0).unwrap()).unwrap();
+    let written = |threshold| -> serde_json::Value {
+        let mut text = Vec::new();
+        json::json(&state, &score, threshold, &mut text).unwrap();
+        serde_json::from_slice(&text).unwrap()
+    };
+    let document = written(0.0);
     assert_eq!(document["schema"], "falloff.score");
     assert_eq!(document["version"], 1);
     assert_eq!((&document["base"], &document["at"]), (&1.into(), &4.into()));
@@ -224,7 +228,7 @@ fn json_has_what_is_promised() {
     assert!(number(setup, "imbalance_percent").abs() < 1e-9);
     assert_eq!(document["failed_runs"][0]["reason"], "exit status 3");
     assert!(!document["views"]["callers"].as_array().unwrap().is_empty());
-    let cut: serde_json::Value = serde_json::from_str(&json::json(&state, &score, 0.1).unwrap()).unwrap();
+    let cut = written(0.1);
     assert!(cut["contexts"].as_array().unwrap().len() < contexts.len());
 }
 

@@ -1,7 +1,9 @@
 //! The score as JSON: `falloff.score`, version 1. Described in `docs/score.md`.
 
+use std::io;
+
 use falloff_postprocess::views::{RowKind, ViewKind};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::json_causes::{
     self, CauseJson, DisturbanceJson, EfficiencyJson, StepJson as WaterfallJson, SubtreeJson, WaitingJson,
@@ -35,7 +37,7 @@ struct Document<'a> {
     preempted_percent: Option<f64>,
     program: &'a [String],
     launcher: &'a str,
-    contexts: Vec<RowJson<'a>>,
+    contexts: RowsJson<'a>,
     views: Views<'a>,
     hot_path: &'a [u32],
     findings: Vec<FindingJson<'a>>,
@@ -60,8 +62,8 @@ struct Document<'a> {
 
 #[derive(Serialize)]
 struct Views<'a> {
-    callers: Vec<RowJson<'a>>,
-    flat: Vec<RowJson<'a>>,
+    callers: RowsJson<'a>,
+    flat: RowsJson<'a>,
 }
 
 #[derive(Serialize)]
@@ -189,8 +191,9 @@ struct FailedRun {
 ///
 /// `threshold` leaves out rows whose inclusive and exclusive excess are both below it in size, as a fraction of
 /// the run, unless a row below is kept; 0 keeps all.
-pub fn json(sweep: &SweepState, score: &Score, threshold: f64) -> serde_json::Result<String> {
-    serde_json::to_string(&document(sweep, score, threshold))
+pub fn json(sweep: &SweepState, score: &Score, threshold: f64, out: &mut dyn io::Write) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, &document(sweep, score, threshold))?;
+    writeln!(out)
 }
 
 /// As [`json`], not yet as text.
@@ -219,10 +222,10 @@ pub(super) fn document<'a>(sweep: &'a SweepState, score: &'a Score, threshold: f
         preempted_percent: score.preempted.map(percent),
         program: &sweep.plan.program,
         launcher: &sweep.plan.launcher,
-        contexts: rows(&score.context, threshold, &score.steps),
+        contexts: rows(Some(&score.context), threshold, &score.steps),
         views: Views {
-            callers: score.callers.as_ref().map_or_else(Vec::new, |view| rows(view, threshold, &[])),
-            flat: rows(&score.flat, threshold, &[]),
+            callers: rows(score.callers.as_ref(), threshold, &[]),
+            flat: rows(Some(&score.flat), threshold, &[]),
         },
         hot_path: &score.context.hot_path,
         findings: findings(sweep, score),
@@ -253,16 +256,31 @@ pub(super) fn percent(fraction: f64) -> f64 {
     100.0 * fraction + 0.0
 }
 
-/// The rows of a view that are kept, each after its parent.
-fn rows<'a>(view: &'a ScoredView, threshold: f64, steps: &[Step]) -> Vec<RowJson<'a>> {
+/// The rows of a view that are kept, each after its parent. They are made as they are written: there may be millions.
+struct RowsJson<'a> {
+    view: Option<&'a ScoredView>,
+    kept: Vec<bool>,
+    steps: &'a [Step],
+}
+
+impl Serialize for RowsJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let all = self.view.into_iter().flat_map(|view| view.rows.iter().map(move |row| (view, row)));
+        let kept = all.filter(|(_, row)| self.kept[row.id as usize]);
+        serializer.collect_seq(kept.map(|(view, row)| row_json(view, row, self.steps)))
+    }
+}
+
+fn rows<'a>(view: Option<&'a ScoredView>, threshold: f64, steps: &'a [Step]) -> RowsJson<'a> {
     let large = |loss: &Loss| loss.excess.abs() >= threshold;
-    let mut kept: Vec<bool> = view.rows.iter().map(|r| large(&r.inclusive) || large(&r.exclusive)).collect();
-    for row in view.rows.iter().rev() {
+    let all = view.map_or(&[][..], |view| &view.rows);
+    let mut kept: Vec<bool> = all.iter().map(|r| large(&r.inclusive) || large(&r.exclusive)).collect();
+    for row in all.iter().rev() {
         if let Some(parent) = row.parent.filter(|_| kept[row.id as usize]) {
             kept[parent as usize] = true;
         }
     }
-    view.rows.iter().filter(|r| kept[r.id as usize]).map(|r| row_json(view, r, steps)).collect()
+    RowsJson { view, kept, steps }
 }
 
 fn row_json<'a>(view: &'a ScoredView, row: &'a ScoredRow, steps: &[Step]) -> RowJson<'a> {
