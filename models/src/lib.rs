@@ -27,5 +27,6 @@ pub use machine::{Column, Cost, MachineModel, Part};
 pub use notes::{Split, StrayRun, StrayScale, stray_runs};
 pub use points::{Observation, Point, Points, Scale};
 pub use select::{
-    Basis, EXTRAPOLATION_MAX, Factor, Hypothesis, Model, NextRun, Pairs, Prediction, Refusal, Term, WIDTH_MAX,
+    Basis, EXTRAPOLATION_MAX, Factor, Hypothesis, Model, NextRun, Pairs, Prediction, Refusal, Term,
+    WIDTH_MAX, within_reach,
 };

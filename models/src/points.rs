@@ -163,6 +163,11 @@ impl Points {
         self.iter().fold(0.0, |largest, point| point.scale.p.max(largest))
     }
 
+    /// Largest problem size measured.
+    pub fn largest_n(&self) -> f64 {
+        self.iter().fold(0.0, |largest, point| point.scale.n.max(largest))
+    }
+
     /// The same with all values multiplied by the processor count: work p·T from times T.
     pub fn work(&self) -> Points {
         self.map(|point| point.scale.p)

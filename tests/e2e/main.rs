@@ -5,6 +5,7 @@ mod cases;
 mod check;
 mod debuginfod;
 mod errors;
+mod gauss;
 mod inlined;
 mod install;
 mod launchers;

@@ -10,6 +10,7 @@ use falloff_postprocess::{Database, Debuginfod, OpenOptions, symbol_cache_dir};
 use falloff_profiler::event::rate_hz;
 use falloff_workflow::gate::Limits;
 use falloff_workflow::grid::Point;
+use falloff_workflow::outlook::{AskedTerms, Given, Target, Term};
 use falloff_workflow::results::Results;
 use falloff_workflow::scoring::{OwnExpectation, Run};
 use falloff_workflow::template::Argument;
@@ -19,7 +20,7 @@ use crate::algebra_args::{
 };
 use crate::measure_args::MeasureArgs;
 use crate::merge;
-use crate::values;
+use crate::values::{self, SweepOf};
 use crate::view_args::ViewArgs;
 
 /// Shows where a parallel program's speed-up falls off.
@@ -263,13 +264,25 @@ pub struct ScoreArgs {
   falloff model scaling
   falloff model scaling --target 64 --target 1024
   falloff model scaling --format json > model.json
-  falloff model scaling --format csv --table laws > laws.csv")]
+  falloff model scaling --format csv --table laws > laws.csv
+  falloff model 500=small 1000=middle 2000=large --target p=16,N=4000
+  falloff model 500=small 1000=middle --terms 'work=N^3/p' --terms 'messages=N*log2(p)'")]
 pub struct ModelArgs {
-    /// Directory of a sweep
-    pub dir: PathBuf,
-    /// Processor count to predict, also written p=1024; twice and eight times the largest if not given; may be repeated
-    #[arg(long = "target", value_name = "P", value_parser = values::target)]
-    pub targets: Vec<u32>,
+    /// Directory of a sweep; or several of one program, each with the size N of its problem in front, for laws of N and p
+    #[arg(value_name = "[SIZE=]DIR", required = true, value_parser = values::sweep_of)]
+    pub sweeps: Vec<SweepOf>,
+    /// What to predict: a processor count, 1024 or p=1024; over sizes a size N=4000 or both, p=16,N=4000, where what is not said is the
+    /// largest measured; if not given twice and eight times the largest count, over sizes twice the largest of each and of both;
+    /// may be repeated
+    #[arg(long = "target", value_name = "TARGET")]
+    pub targets: Vec<Target>,
+    /// A count that the time of the whole run is made of, by a formula of p, N (over sizes) and measured metrics, such as
+    /// 'messages=N*log2(p)'; what one of each costs is fitted; may be repeated
+    #[arg(long, value_name = "NAME=FORMULA", value_parser = Term::parse)]
+    pub terms: Vec<Term>,
+    /// What one of a term costs in seconds, if it is known: 'messages=5e-6'; may be repeated
+    #[arg(long, value_name = "NAME=SECONDS", value_parser = Given::parse, requires = "terms")]
+    pub given: Vec<Given>,
     /// What to model: time, cpu, blocked or preempted; what is scored by default if not given
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<String>,
@@ -293,6 +306,13 @@ pub struct ModelArgs {
     pub limit: Option<usize>,
     #[command(flatten)]
     pub debug: DebugArgs,
+}
+
+impl ModelArgs {
+    /// The terms and their costs.
+    pub fn asked_terms(&self) -> AskedTerms {
+        AskedTerms { terms: self.terms.clone(), given: self.given.clone() }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -537,7 +557,7 @@ pub enum ScoreTable {
     Paths,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ModelTable {
     /// Call paths, one line for each target
     Paths,

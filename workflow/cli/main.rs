@@ -13,6 +13,7 @@ mod failure;
 mod measure_args;
 mod merge;
 mod model;
+mod model_sizes;
 mod not_parsed;
 mod output;
 mod placed;

@@ -43,11 +43,26 @@ pub fn share(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Parses a processor count that is asked about: `1024` or `p=1024`.
-pub fn target(text: &str) -> Result<u32, String> {
-    match text.strip_prefix("p=").unwrap_or(text).parse() {
-        Ok(count @ 1..) => Ok(count),
-        _ => Err(format!("`{text}` is no processor count; use for example 1024 or p=1024")),
+/// A sweep, and the size of its problem where that is given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SweepOf {
+    /// The size in front of `=`.
+    pub size: Option<f64>,
+    /// Its directory.
+    pub dir: PathBuf,
+}
+
+/// Parses `DIR` or `SIZE=DIR`; what has no number in front of `=` is a directory.
+pub fn sweep_of(text: &str) -> Result<SweepOf, String> {
+    let sized = text.split_once('=').and_then(|(size, dir)| Some((size.parse::<f64>().ok()?, dir)));
+    match sized {
+        None => Ok(SweepOf { size: None, dir: text.into() }),
+        Some((size, dir)) if size.is_finite() && size >= 1.0 && !dir.is_empty() => {
+            Ok(SweepOf { size: Some(size), dir: dir.into() })
+        }
+        Some(_) => {
+            Err(format!("`{text}` is no SIZE=DIR: a number of 1 or more, then the directory of its sweep"))
+        }
     }
 }
 
@@ -85,11 +100,13 @@ mod tests {
     }
 
     #[test]
-    fn targets_are_processor_counts() {
-        assert_eq!((target("64"), target("p=1024")), (Ok(64), Ok(1024)));
-        for bad in ["", "0", "p=", "p=-1", "N=64", "1e9", "99999999999"] {
-            assert!(target(bad).is_err(), "{bad}");
+    fn sweeps_may_have_a_size() {
+        let read = |text: &str| sweep_of(text).map(|sweep| (sweep.size, sweep.dir.display().to_string()));
+        assert_eq!(read("1e3=runs/large"), Ok((Some(1000.0), "runs/large".into())));
+        for plain in ["scaling", "./2=two", "a=b"] {
+            assert_eq!(read(plain), Ok((None, plain.into())));
         }
+        assert!(read("0=a").is_err() && read("2=").is_err() && read("nan=a").is_err());
     }
 
     #[test]

@@ -10,6 +10,6 @@ mod term;
 
 pub use basis::{Basis, Pairs};
 pub use hypothesis::Hypothesis;
-pub use model::{EXTRAPOLATION_MAX, Model, Prediction, Refusal, WIDTH_MAX};
+pub use model::{EXTRAPOLATION_MAX, Model, Prediction, Refusal, WIDTH_MAX, within_reach};
 pub use next_run::NextRun;
 pub use term::{Factor, Term};

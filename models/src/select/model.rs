@@ -16,7 +16,7 @@ use crate::points::{Points, Scale};
 const SCALES_MIN: usize = 3;
 /// Largest score with which a law is one of the data.
 const SMAPE_MAX: f64 = 20.0;
-/// How far beyond the largest processor count a model is trusted, unless the caller says otherwise.
+/// How far beyond the largest processor count and problem size a model is trusted, unless the caller says otherwise.
 pub const EXTRAPOLATION_MAX: f64 = 8.0;
 /// Widest band, against the value, that is a prediction.
 pub const WIDTH_MAX: f64 = 1.0;
@@ -35,8 +35,6 @@ pub struct Prediction {
     pub scale: Scale,
     /// The cost, with the band in which a measurement of it should lie in 95 % of cases.
     pub cost: Interval,
-    /// Processor count against the largest measured.
-    pub extrapolation: f64,
 }
 
 /// Why a model does not predict.
@@ -44,9 +42,11 @@ pub struct Prediction {
 #[non_exhaustive]
 pub enum Refusal {
     /// The scale is too far from what was measured.
-    #[error("{factor:.3} times the largest count measured; models reach {limit} times")]
+    #[error("{factor:.3} times the largest {of} measured; models reach {limit} times")]
     TooFar {
-        /// Processor count against the largest measured.
+        /// `count` of processors, or `size` of the problem.
+        of: &'static str,
+        /// It against the largest measured.
         factor: f64,
         /// The limit.
         limit: f64,
@@ -166,19 +166,17 @@ impl Model {
     pub fn predict(&self, scale: Scale) -> Prediction {
         let bands = self.set.iter().skip(1).map(|candidate| candidate.band(scale));
         let cost = bands.fold(self.best().band(scale), Interval::hull);
-        Prediction { scale, cost, extrapolation: scale.p / self.points.largest_p() }
+        Prediction { scale, cost }
     }
 
     /// The prediction if it can be trusted.
     ///
     /// # Errors
-    /// The scale is more than `reach` times the largest processor count measured (see [`EXTRAPOLATION_MAX`]), no law follows the
-    /// data, or the band is wider than the value ([`WIDTH_MAX`]).
+    /// The scale is more than `reach` times the largest processor count or problem size measured (see [`EXTRAPOLATION_MAX`]), no law
+    /// follows the data, or the band is wider than the value ([`WIDTH_MAX`]).
     pub fn trusted(&self, scale: Scale, reach: f64) -> std::result::Result<Prediction, Refusal> {
         let prediction = self.predict(scale);
-        if prediction.extrapolation > reach {
-            return Err(Refusal::TooFar { factor: prediction.extrapolation, limit: reach });
-        }
+        within_reach(&self.points, scale, reach)?;
         if self.smape() > SMAPE_MAX || self.misses_beyond_chance() {
             return Err(Refusal::NoLaw { smape: self.smape() });
         }
@@ -186,6 +184,18 @@ impl Model {
             return Ok(prediction);
         }
         Err(Refusal::Unsettled { band: prediction.cost })
+    }
+}
+
+/// Whether a scale is no more than `reach` times the largest processor count and problem size measured.
+///
+/// # Errors
+/// [`Refusal::TooFar`].
+pub fn within_reach(points: &Points, scale: Scale, reach: f64) -> std::result::Result<(), Refusal> {
+    let factors = [("count", scale.p / points.largest_p()), ("size", scale.n / points.largest_n())];
+    match factors.into_iter().find(|(_, factor)| *factor > reach) {
+        Some((of, factor)) => Err(Refusal::TooFar { of, factor, limit: reach }),
+        None => Ok(()),
     }
 }
 

@@ -1,8 +1,9 @@
 //! The outlook of a sweep: everything that `falloff model` shows.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use falloff_models::EXTRAPOLATION_MAX;
+use falloff_models::{EXTRAPOLATION_MAX, Scale};
 use falloff_postprocess::Tree;
 use rayon::prelude::*;
 
@@ -10,9 +11,10 @@ use super::note::{Note, notes};
 use super::part::{Part, Place};
 use super::parts::Parts;
 use super::series::Series;
+use super::terms::{AskedTerms, LinearForm};
 use super::whole::Whole;
 use crate::results::Results;
-use crate::scoring::{Aligned, Columns, Participants, RunHealth, Scaling, check_metric};
+use crate::scoring::{Aligned, Columns, Participants, Run, RunHealth, Scaling, check_metric};
 use crate::{Error, Result};
 
 /// What the user asks in place of the default.
@@ -24,6 +26,8 @@ pub struct Asked {
     pub scaling: Option<Scaling>,
     /// Processor counts to predict; twice and eight times the largest if none is given.
     pub targets: Vec<u32>,
+    /// Counts that the time is made of, if the user knows some.
+    pub terms: AskedTerms,
 }
 
 /// What columns of a sweep are asked.
@@ -61,6 +65,8 @@ pub struct Outlook {
     pub parts: Vec<Part>,
     /// Data that do not fit together: those of the whole run, then those of parts, in their order.
     pub notes: Vec<Note>,
+    /// The time of the whole run by the counts that it is made of, if these were asked for.
+    pub form: Option<Arc<LinearForm>>,
     /// Cost of threads that the application did not start, over all runs; it is in no model. Seconds.
     pub helper_seconds: f64,
     /// State of the measurements.
@@ -107,7 +113,11 @@ impl Outlook {
             runs: columns.scales.iter().map(|scale| names(scale.scale)).collect(),
         };
         let health = RunHealth::of(&results.runs);
-        Outlook::of_columns(&tree, &columns, &question, &participants, health)
+        let mut outlook = Outlook::of_columns(&tree, &columns, &question, &participants, health)?;
+        let runs: Vec<(f64, &Run)> = results.runs.iter().map(|run| (1.0, run)).collect();
+        let form = asked.terms.fit(&outlook.whole.series.times, &runs, &outlook.scales())?;
+        outlook.form = form.map(Arc::new);
+        Ok(outlook)
     }
 
     /// Models columns of exclusive cost over a tree; `participants` has the costs at the largest count.
@@ -148,11 +158,8 @@ impl Outlook {
             let asked = (question.scaling, &targets[..]);
             Part::new(place, contexts.len(), series(&work)?, spread, whole, asked)
         };
-        let judged: Vec<(Option<Place>, &[u32])> =
-            parts.judged.chunks(1).map(|context| (Some(Place::of(tree, context[0])), context)).collect();
-        let rare = Some((None, &parts.rare[..])).filter(|(_, contexts)| !contexts.is_empty());
-        let all: Vec<_> = judged.into_iter().chain(rare).collect();
-        let mut parts = all.into_par_iter().map(part).collect::<falloff_models::Result<Vec<Part>>>()?;
+        let mut parts =
+            parts.places(tree).into_par_iter().map(part).collect::<falloff_models::Result<Vec<Part>>>()?;
         rank(&mut parts, ranked_at);
 
         let mut found = notes(None, &whole.series, &whole.forecast, &question.runs);
@@ -168,6 +175,7 @@ impl Outlook {
             whole,
             parts,
             notes: found,
+            form: None,
             helper_seconds: columns.helper_seconds,
             health,
         })
@@ -176,6 +184,11 @@ impl Outlook {
     /// Smallest and largest count measured.
     pub fn ends(&self) -> (f64, f64) {
         (self.whole.series.times.get(0).scale.p, self.whole.series.last().scale.p)
+    }
+
+    /// The counts that are predicted.
+    pub fn scales(&self) -> Vec<Scale> {
+        self.targets.iter().map(|target| Scale::processors(f64::from(*target))).collect()
     }
 
     /// Where the count that is ranked is among the targets.

@@ -34,16 +34,9 @@ impl Forecast {
             Error::TooFew { have, need, .. } => format!("{need} counts are needed, there are {have}"),
             other => other.to_string(),
         });
-        let predict = |target: &u32| {
-            let scale = Scale::processors(f64::from(*target));
-            let seconds = match &model {
-                Ok(model) => model
-                    .trusted(scale, EXTRAPOLATION_MAX)
-                    .map(|prediction| prediction.cost)
-                    .map_err(|refusal| refusal.to_string()),
-                Err(reason) => Err(reason.clone()),
-            };
-            Prediction { processors: *target, seconds }
+        let predict = |target: &u32| Prediction {
+            processors: *target,
+            seconds: predicted(&model, Scale::processors(f64::from(*target))),
         };
         let predictions = targets.iter().map(predict).collect();
         Forecast { model, predictions }
@@ -54,5 +47,14 @@ impl Forecast {
         let of_count = |prediction: &&Prediction| prediction.processors == processors;
         let found = self.predictions.iter().find(of_count)?;
         found.seconds.as_ref().ok().map(|seconds| seconds.value)
+    }
+}
+
+/// What a law says of a scale if it can be trusted there, or why it says nothing.
+pub(super) fn predicted(model: &Result<Model, String>, scale: Scale) -> Result<Interval, String> {
+    let model = model.as_ref().map_err(String::clone)?;
+    match model.trusted(scale, EXTRAPOLATION_MAX) {
+        Ok(prediction) => Ok(prediction.cost),
+        Err(refusal) => Err(refusal.to_string()),
     }
 }

@@ -2,15 +2,19 @@
 //!
 //! [`Outlook`] has all of it: for the [`Whole`] run and for every [`Part`] of it a [`Forecast`] from a [`Series`] of measured times,
 //! how the part bounds the speed-up and where its time stops falling; [`Laws`] of the whole run; and [`Note`]s on data that do not fit
-//! together. The mathematics is that of `falloff-models`.
+//! together. [`sizes`] has the same over problem sizes; a [`LinearForm`] is made of counts that the
+//! user knows. The mathematics is that of `falloff-models`.
 
 mod answer;
+mod counted;
 mod forecast;
 mod laws;
 mod note;
 mod part;
 mod parts;
 mod series;
+pub mod sizes;
+mod terms;
 mod whole;
 
 pub use answer::{Asked, Outlook, Question};
@@ -19,4 +23,6 @@ pub use laws::{Held, Isoefficiency, Laws};
 pub use note::{Fact, Note};
 pub use part::{Part, Place};
 pub use series::Series;
+pub use sizes::{SizeAsked, SizeOutlook, SizedSweep, Target};
+pub use terms::{AskedTerms, Explained, Given, LinearForm, Term};
 pub use whole::{EFFICIENCY, MARGINAL, Whole, Worthwhile};

@@ -2,7 +2,7 @@
 
 use falloff_models::{Observation, Point, Points, Scale};
 
-use crate::scoring::{Columns, Repeated, Scaling, Uncertainty};
+use crate::scoring::{Columns, Repeated, ScaleColumns, Scaling, Uncertainty};
 
 /// The times of one part of a program at every count, from all repetitions.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,8 +21,6 @@ impl Series {
     /// From the work in each column of cost, in seconds and in the order of the scales; sampled once in `period` seconds of the whole
     /// runs, which take `wholes`, in the same order.
     ///
-    /// The scatter is that of the repetitions, but never less than what sampling alone brings, see [`Repeated`].
-    ///
     /// # Errors
     /// As [`Points::new`]: the part takes no time at all.
     pub fn new(
@@ -32,19 +30,7 @@ impl Series {
         wholes: &[f64],
         work: &[f64],
     ) -> falloff_models::Result<Series> {
-        let mut first = 0;
-        let mut observations = Vec::new();
-        for scale in &columns.scales {
-            let runs = first..first + scale.cost.len();
-            first = runs.end;
-            let p = f64::from(scale.scale);
-            let (mean, whole) = (mean(&work[runs.clone()]), mean(&wholes[runs.clone()]));
-            observations.push(Observation {
-                scale: Scale::processors(p),
-                values: work[runs].iter().map(|seconds| seconds / p).collect(),
-                known_variance: Repeated::new(&[mean], period, whole).variance / (p * p),
-            });
-        }
+        let observations = observations(columns, period, wholes, work);
         let base = columns.scales.first().map_or(1, |scale| scale.scale);
         let for_same_work = |observation: &Observation| {
             let share = 1.0 / scaling.rho(base, observation.scale.p as u32);
@@ -55,15 +41,38 @@ impl Series {
             }
         };
         let same_work = Points::new(&observations.iter().map(for_same_work).collect::<Vec<_>>())?;
-        let idle = |observation: &&Observation| observation.values.iter().all(|seconds| *seconds == 0.0);
-        let begins = observations.iter().take_while(idle).count();
-        Ok(Series { times: Points::new(&observations[begins..])?, observations, same_work })
+        Ok(Series { times: Points::new(from_beginning(&observations))?, observations, same_work })
     }
 
     /// The time at the largest count.
     pub fn last(&self) -> &Point {
         self.times.get(self.times.len() - 1)
     }
+}
+
+/// Seconds a processor in each repetition, by scale, from the work in each column of cost as in [`Series::new`].
+///
+/// The scatter is that of the repetitions, but never less than what sampling alone brings, see [`Repeated`].
+pub(super) fn observations(columns: &Columns, period: f64, wholes: &[f64], work: &[f64]) -> Vec<Observation> {
+    let mut first = 0;
+    let of_scale = |scale: &ScaleColumns| {
+        let runs = first..first + scale.cost.len();
+        first = runs.end;
+        let p = f64::from(scale.scale);
+        let (mean, whole) = (mean(&work[runs.clone()]), mean(&wholes[runs.clone()]));
+        Observation {
+            scale: Scale::processors(p),
+            values: work[runs].iter().map(|seconds| seconds / p).collect(),
+            known_variance: Repeated::new(&[mean], period, whole).variance / (p * p),
+        }
+    };
+    columns.scales.iter().map(of_scale).collect()
+}
+
+/// From the smallest count on at which anything runs.
+pub(super) fn from_beginning(observations: &[Observation]) -> &[Observation] {
+    let idle = |observation: &&Observation| observation.values.iter().all(|seconds| *seconds == 0.0);
+    &observations[observations.iter().take_while(idle).count()..]
 }
 
 /// Half width of the 95 % interval of a mean, in its unit.

@@ -3,6 +3,7 @@
 use falloff_models::{Inflexion, Interval, State};
 use serde::Serialize;
 
+use super::terms::{FormJson, form_json};
 use crate::outlook::{Fact, Forecast, Held, Note, Outlook, Part, Series};
 use crate::results::SweepState;
 
@@ -23,6 +24,7 @@ struct Document<'a> {
     laws: Vec<LawJson>,
     paths: Vec<PartJson<'a>>,
     notes: Vec<NoteJson<'a>>,
+    terms: Option<FormJson<'a>>,
     helper_seconds: f64,
     warnings: Vec<&'a str>,
     failed_runs: Vec<String>,
@@ -79,8 +81,9 @@ pub(super) struct PredictionJson {
     refusal: Option<String>,
 }
 
+/// A value with its interval.
 #[derive(Clone, Serialize)]
-struct IntervalJson {
+pub(super) struct IntervalJson {
     value: f64,
     low: f64,
     high: f64,
@@ -184,6 +187,7 @@ pub fn json(sweep: &SweepState, outlook: &Outlook, threshold: f64) -> serde_json
         laws: laws(outlook),
         paths: outlook.parts.iter().filter(kept).map(part).collect(),
         notes: notes(outlook),
+        terms: outlook.form.as_deref().map(|form| form_json(form, &outlook.scales())),
         helper_seconds: outlook.helper_seconds,
         warnings: outlook.health.warnings.iter().map(|(text, _)| &**text).collect(),
         failed_runs: sweep.failed.iter().map(|entry| entry.key.to_string()).collect(),
@@ -373,7 +377,8 @@ fn note_json<'a>(note: &'a Note, part: Option<&'a Part>) -> NoteJson<'a> {
     }
 }
 
-fn interval(interval: Interval) -> IntervalJson {
+/// A value with its interval.
+pub(super) fn interval(interval: Interval) -> IntervalJson {
     IntervalJson { value: interval.value, low: interval.low, high: interval.high }
 }
 

@@ -3,6 +3,8 @@
 mod csv;
 mod json;
 mod laws;
+pub mod sizes;
+mod terms;
 mod text;
 
 pub use csv::{laws, notes, paths};

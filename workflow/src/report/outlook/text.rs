@@ -1,9 +1,10 @@
 //! The outlook for people: what will dominate, what bounds the speed-up, how far more processors pay.
 
-use falloff_models::{Inflexion, Interval, State};
+use falloff_models::{Inflexion, Interval, Model, State};
 
 use super::laws::{law_lines, next_run_line, note_lines};
-use crate::outlook::{Forecast, Outlook, Part, Prediction};
+use super::terms::term_lines;
+use crate::outlook::{Outlook, Part, Place, Prediction};
 use crate::report::caveats::{of_measurements, of_sweep};
 use crate::report::functions::place;
 use crate::report::names::shorten;
@@ -27,7 +28,7 @@ pub struct OutlookOptions {
 }
 
 /// Blanks before what belongs to the row above.
-const BELOW: usize = 11;
+pub(super) const BELOW: usize = 11;
 
 /// The whole report.
 pub fn text(sweep: &SweepState, outlook: &Outlook, options: &OutlookOptions) -> String {
@@ -35,6 +36,7 @@ pub fn text(sweep: &SweepState, outlook: &Outlook, options: &OutlookOptions) -> 
     lines.extend(headline(outlook, options.paint));
     lines.extend(part_lines(outlook, options));
     lines.extend(section("WHOLE RUN", law_lines(outlook), options.paint));
+    lines.extend(term_lines(outlook.form.as_deref(), &outlook.scales(), options));
     lines.extend(legend(outlook, options.paint));
     lines.extend(note_lines(outlook, options));
     lines.extend(next_run_line(outlook));
@@ -79,7 +81,7 @@ fn headline(outlook: &Outlook, paint: Paint) -> Vec<String> {
             }
         });
     }
-    lines.push(format!("  measured from {first} to {last}: {}", law(&outlook.whole.forecast)));
+    lines.push(format!("  measured from {first} to {last}: {}", law(&outlook.whole.forecast.model)));
     lines
 }
 
@@ -171,7 +173,7 @@ fn details(part: &Part, ranked: Option<usize>, options: &OutlookOptions) -> Vec<
         Ok(_) => None,
         Err(reason) => Some(format!("not predicted at {}: {reason}", prediction.processors)),
     };
-    let mut lines = vec![law(&part.forecast)];
+    let mut lines = vec![law(&part.forecast.model)];
     if part.forecast.model.is_ok() {
         lines.extend(part.forecast.predictions.iter().enumerate().filter_map(other));
     }
@@ -184,8 +186,8 @@ fn details(part: &Part, ranked: Option<usize>, options: &OutlookOptions) -> Vec<
 }
 
 /// A law in words.
-fn law(forecast: &Forecast) -> String {
-    match &forecast.model {
+pub(super) fn law(model: &Result<Model, String>) -> String {
+    match model {
         Err(reason) => format!("no model: {reason}"),
         Ok(model) => {
             let others = match model.set().len() - 1 {
@@ -200,9 +202,14 @@ fn law(forecast: &Forecast) -> String {
 
 /// What a part is called, in at most `room` characters.
 pub(super) fn name(part: &Part, room: usize) -> String {
-    let Some(at) = &part.place else {
-        let paths = if part.count == 1 { "call path" } else { "call paths" };
-        return format!("<rare>: {} {paths} of fewer than {MIN_SAMPLES} samples", part.count);
+    name_of(part.place.as_ref(), part.count, room)
+}
+
+/// The same of a part that stands for `count` call paths.
+pub(super) fn name_of(at: Option<&Place>, count: usize, room: usize) -> String {
+    let Some(at) = at else {
+        let paths = if count == 1 { "call path" } else { "call paths" };
+        return format!("<rare>: {count} {paths} of fewer than {MIN_SAMPLES} samples");
     };
     let name = at.name();
     let place = place(at.kind, name, at.file.as_deref(), at.line, at.module.as_deref());
