@@ -551,6 +551,8 @@ pub enum ScoreTable {
     Findings,
     /// From perfect scaling to the work efficiency
     Waterfall,
+    /// What call paths take from the speed-up
+    Bounds,
     /// Waiting in collective call paths
     Waiting,
     /// Efficiencies of call paths
@@ -565,6 +567,14 @@ pub enum ModelTable {
     Laws,
     /// Data that do not fit together
     Notes,
+    /// Sections that the program has marked, one line for each target
+    Sections,
+    /// Their times, one line for each count
+    SectionTimes,
+    /// What they take from the speed-up
+    Bounds,
+    /// Their times by processes and threads, and how many threads they are best run with
+    Grid,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -32,6 +32,7 @@ pub fn model(args: &ModelArgs, output: &Output) -> Result<i32, Failure> {
 
 fn one_size(args: &ModelArgs, results: &Results, options: &OutlookOptions) -> Result<String, Failure> {
     let asked = Asked {
+        open: args.debug.options(),
         metric: args.metric.clone(),
         scaling: match (args.strong, args.weak) {
             (true, _) => Some(Scaling::Strong),
@@ -49,6 +50,10 @@ fn one_size(args: &ModelArgs, results: &Results, options: &OutlookOptions) -> Re
             ModelTable::Paths => report::paths(&outlook),
             ModelTable::Laws => report::laws(&outlook),
             ModelTable::Notes => report::notes(&outlook),
+            ModelTable::Sections => report::sections(&outlook),
+            ModelTable::SectionTimes => report::section_times(&outlook),
+            ModelTable::Bounds => report::bounds(&outlook),
+            ModelTable::Grid => report::grid(&outlook),
         },
     };
     written.map_err(not_written)

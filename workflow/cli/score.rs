@@ -64,7 +64,9 @@ pub fn score(args: &ScoreArgs, output: &Output) -> Result<i32, Failure> {
 fn csv(results: &Results, score: &Score, args: &ScoreArgs) -> Result<String, Failure> {
     let table = match args.table {
         ScoreTable::View => {
-            return Ok(score.view(args.view.kind()).map(report::csv::csv).unwrap_or_default());
+            let kind = args.view.kind();
+            let bounds = score.bounds.as_ref().filter(|_| kind == ViewKind::Context);
+            return Ok(score.view(kind).map(|view| report::csv::csv(view, bounds)).unwrap_or_default());
         }
         ScoreTable::Summary => report::csv_tables::summary(&results.state, score),
         ScoreTable::Runs => report::csv_tables::runs(&results.state),
@@ -76,6 +78,7 @@ fn csv(results: &Results, score: &Score, args: &ScoreArgs) -> Result<String, Fai
         ScoreTable::Findings => report::csv_tables::findings(&results.state, score),
         ScoreTable::Waterfall => report::csv_tables::waterfall(score),
         ScoreTable::Waiting => report::csv_tables::waiting(score),
+        ScoreTable::Bounds => report::csv_tables::bounds(score),
         ScoreTable::Paths => report::csv_tables::paths(score),
     };
     table.map_err(|e| Failure {

@@ -1,12 +1,13 @@
 //! Sweeps of a program over processor counts, and the score of what they measured.
 //!
 //! A [`plan::Plan`] says what to run; [`sweep::Sweep`] carries it out through [`backends`] and keeps a
-//! [`journal`]; [`results::Results`] reads it back; [`scoring`] compares the scales; [`causes`] says why, [`gate`] compares two sweeps; [`outlook`] says what is to be expected at counts not run; [`report`] writes
+//! [`journal`]; [`results::Results`] reads it back; [`scoring`] compares the scales; [`causes`] says why, [`bounds`] what bounds the speed-up, [`gate`] compares two sweeps; [`outlook`] says what is to be expected at counts not run; [`report`] writes
 //! down what came out. [`demo`] is a program with known losses to try it on.
 #![deny(unsafe_code)]
 
 mod answer;
 pub mod backends;
+pub mod bounds;
 pub mod causes;
 mod complete;
 pub mod demo;

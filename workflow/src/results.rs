@@ -1,6 +1,6 @@
 //! What a sweep has measured so far.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use falloff_postprocess::{ClockGroups, Database, OpenOptions, is_merged, open};
@@ -110,6 +110,27 @@ impl Results {
         results.state.oversubscribed.sort_unstable();
         results.state.oversubscribed.dedup();
         Ok(results)
+    }
+
+    /// Opens the good runs of a grid that its line leaves out, and names the planned runs of the whole grid that are not good.
+    pub(crate) fn beside_line(
+        &self,
+        options: &OpenOptions,
+    ) -> Result<(Vec<(RunKey, Database)>, Vec<String>)> {
+        let SweepState { dir, plan, line, .. } = &self.state;
+        let journal = Journal::read(dir)?;
+        let completed = |key: &RunKey| journal.get(key).is_some_and(|entry| entry.state == State::Completed);
+        let planned = plan.runs();
+        let on_line = |key: &RunKey| line.as_ref().is_none_or(|line| line.holds(*key));
+        let keys: Vec<RunKey> =
+            planned.iter().copied().filter(|key| !on_line(key) && completed(key)).collect();
+        let opened = open_all(dir, &keys, options);
+        let beside: Vec<(RunKey, Database)> =
+            opened.into_iter().filter_map(|(key, database)| Some((key, database.ok()?))).collect();
+        let good: BTreeSet<RunKey> =
+            self.state.good.iter().chain(beside.iter().map(|(key, _)| key)).copied().collect();
+        let missing = planned.iter().filter(|key| !good.contains(key)).map(RunKey::to_string).collect();
+        Ok((beside, missing))
     }
 
     /// A run that cannot be opened any more is one that failed.

@@ -4,9 +4,11 @@ mod sweep_state;
 #[allow(dead_code, reason = "it makes scores for other tests")]
 mod table;
 
-use falloff_workflow::outlook::{Outlook, Question};
+use falloff_workflow::outlook::{Elsewhere, Marked, Outlook, Question, RunSections, Spent};
 use falloff_workflow::report::Paint;
-use falloff_workflow::report::outlook::{OutlookOptions, json, laws, notes, paths, text};
+use falloff_workflow::report::outlook::{
+    OutlookOptions, bounds, json, laws, notes, paths, section_times, sections, text,
+};
 use falloff_workflow::results::SweepState;
 use falloff_workflow::scoring::Scaling;
 use serde_json::Value;
@@ -100,4 +102,85 @@ fn json_and_csv_have_what_is_promised() {
     assert_eq!(lines(paths(&outlook).unwrap()), 1 + 2 * all.len());
     assert_eq!(lines(laws(&outlook).unwrap()), 1 + document["laws"].as_array().unwrap().len());
     assert!(notes(&outlook).unwrap().is_empty() == outlook.notes.is_empty());
+}
+
+/// The same program with its phases marked: input and output that only rank 0 does while the others wait, solving with a halo
+/// exchange within, and a section that worker threads enter.
+fn marked(counts: &[u32]) -> (SweepState, Outlook) {
+    let (state, mut outlook) = application(counts, &[]);
+    let mut runs = Vec::new();
+    for n in counts {
+        for noise in [1.0, 1.01, 0.99] {
+            let p = f64::from(*n);
+            let (input, solve, halo) = (2.0 * noise, 96.0 * noise / p, 0.05 * noise * p);
+            let inside = input + solve + halo;
+            let all = [
+                (&["MPI_MAIN"][..], inside + 0.3, 0.3, 0),
+                (&["MPI_MAIN", "INPUT"], input, input, 0),
+                (&["MPI_MAIN", "SOLVE"], solve + halo, solve, 0),
+                (&["MPI_MAIN", "SOLVE", "HALO"], halo, halo, 0),
+                (&["MPI_MAIN", "SOLVE", "WORKER"], 0.0, 0.0, 3 * n),
+            ];
+            let spent = all.map(|(path, inclusive, exclusive, threads)| {
+                let elsewhere = Elsewhere { threads, seconds: 0.5 * f64::from(threads) };
+                let spent = Spent { inclusive, exclusive, largest: 1.1 * inclusive, elsewhere };
+                (path.iter().map(|label| (*label).into()).collect(), spent)
+            });
+            let wall = inside + 0.5;
+            runs.push(RunSections { processes: *n, threads: 1, wall, spent: spent.into_iter().collect() });
+        }
+    }
+    outlook.sections = Marked::new(runs, Scaling::Strong, &outlook.targets).unwrap();
+    (state, outlook)
+}
+
+#[test]
+fn the_report_of_sections_reads_well() {
+    let (state, outlook) = marked(&COUNTS);
+    let report = text(&state, &outlook, &options());
+    let from = report.find("SECTIONS").unwrap();
+    let to = report.find("WHOLE RUN").unwrap();
+    insta::assert_snapshot!("report_of_sections", &report[from..to]);
+}
+
+#[test]
+fn programs_can_read_the_sections() {
+    let (state, outlook) = marked(&COUNTS);
+    let document: Value = serde_json::from_str(&json(&state, &outlook, 0.0).unwrap()).unwrap();
+    let of = &document["sections"];
+    let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{value} is no number"));
+    let steps = of["waterfall"].as_array().unwrap();
+    let sum: f64 =
+        steps.iter().filter(|step| !step["bound"].is_null()).map(|s| 1.0 / number(&s["bound"])).sum();
+    assert!((sum * number(&of["speedup"]) - 1.0).abs() < 1e-9, "{of}");
+    let at = |place: &Value| &steps[place.as_u64().unwrap() as usize];
+    assert_eq!(at(&of["tightest"])["path"], serde_json::json!(["MPI_MAIN", "SOLVE"]));
+    let lasting = at(&of["lasting"]);
+    assert_eq!((&lasting["path"][1], &lasting["inflexion"]["state"]), (&"INPUT".into(), &"flat".into()));
+    assert_eq!(of["beside"][0]["threads"], 96);
+    assert!(
+        of["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|item| item["path"] != serde_json::json!(["MPI_MAIN", "SOLVE", "WORKER"]))
+    );
+
+    let lines = |text: String| text.lines().map(str::to_owned).collect::<Vec<_>>();
+    let times = lines(section_times(&outlook).unwrap());
+    assert_eq!(times.len(), 1 + 4 * COUNTS.len());
+    assert_eq!(
+        times[0],
+        "section,processors,repetitions,seconds,standard_error_seconds,own_seconds,own_standard_error_seconds"
+    );
+    assert_eq!(lines(sections(&outlook).unwrap()).len(), 1 + 4 * 2);
+    let bounds = lines(bounds(&outlook).unwrap());
+    assert!(bounds[0].starts_with(
+        "section,seconds,bound,share_percent,without,next_section,next_bound,inflexion_bracket_high,"
+    ));
+    assert_eq!(bounds.len(), 1 + steps.len());
+    // Nothing of it without marks.
+    let (state, outlook) = application(&COUNTS, &[]);
+    assert!(!json(&state, &outlook, 0.0).unwrap().contains("sections"));
+    assert!(section_times(&outlook).unwrap().is_empty());
 }

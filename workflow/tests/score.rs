@@ -5,7 +5,7 @@ mod table;
 
 use falloff_postprocess::views::ViewKind;
 use falloff_postprocess::{Clocks, CpuClock, Health, Partials, WaitClock};
-use falloff_workflow::report::{Paint, TextOptions, csv, json, text};
+use falloff_workflow::report::{Paint, TextOptions, csv, csv_tables, json, text};
 use falloff_workflow::scoring::{Class, RunHealth, Scaling, Score, ScoredView};
 use proptest::prelude::*;
 
@@ -204,16 +204,18 @@ fn the_report_of_callers_reads_well() {
     insta::assert_snapshot!("report_callers", report(90, true, ViewKind::Callers));
 }
 
+/// The JSON of a score, read again.
+fn written(state: &SweepState, score: &Score, threshold: f64) -> serde_json::Value {
+    let mut text = Vec::new();
+    json::json(state, score, threshold, &mut text).unwrap();
+    serde_json::from_slice(&text).unwrap()
+}
+
 #[test]
 fn json_has_what_is_promised() {
     let (table, state) = application();
     let score = table.score(None, None, Scaling::Strong);
-    let written = |threshold| -> serde_json::Value {
-        let mut text = Vec::new();
-        json::json(&state, &score, threshold, &mut text).unwrap();
-        serde_json::from_slice(&text).unwrap()
-    };
-    let document = written(0.0);
+    let document = written(&state, &score, 0.0);
     assert_eq!(document["schema"], "falloff.score");
     assert_eq!(document["version"], 1);
     assert_eq!((&document["base"], &document["at"]), (&1.into(), &4.into()));
@@ -228,19 +230,54 @@ fn json_has_what_is_promised() {
     assert!(number(setup, "imbalance_percent").abs() < 1e-9);
     assert_eq!(document["failed_runs"][0]["reason"], "exit status 3");
     assert!(!document["views"]["callers"].as_array().unwrap().is_empty());
-    let cut = written(0.1);
+    let cut = written(&state, &score, 0.1);
     assert!(cut["contexts"].as_array().unwrap().len() < contexts.len());
+}
+
+#[test]
+fn every_call_path_has_its_bounds() {
+    let (table, state) = application();
+    let score = table.score(None, None, Scaling::Strong);
+    let document = written(&state, &score, 0.0);
+    let number = |value: &serde_json::Value| value.as_f64().unwrap_or_else(|| panic!("{value} is no number"));
+    let of = &document["bounds"];
+    let steps = of["waterfall"].as_array().unwrap();
+    let sum: f64 =
+        steps.iter().filter(|step| !step["bound"].is_null()).map(|step| 1.0 / number(&step["bound"])).sum();
+    assert!((sum * number(&of["speedup"]) - 1.0).abs() < 1e-9, "{of}");
+    let contexts = document["contexts"].as_array().unwrap();
+    for row in contexts.iter().filter(|row| row["work_at_incl_seconds"] != 0.0) {
+        assert!(number(&row["bound_average"]["value"]) >= number(&of["speedup"]) * (1.0 - 1e-9), "{row}");
+    }
+    let row = |name: &str| contexts.iter().find(|row| row["name"] == name).unwrap();
+    // 0.8 s on each of four, of a run that takes 12.95 s on one.
+    let setup = row("app::Setup::tables");
+    assert!((number(&setup["bound_average"]["value"]) - 12.95 / 0.8).abs() < 1e-9, "{setup}");
+    assert_eq!(setup["inflexion"]["state"], "flat");
+    // 0.4 to 0.7 s: the slowest takes 0.7.
+    let reduce = row("MPI_Allreduce");
+    assert!((number(&reduce["bound_largest"]["value"]) - 12.95 / 0.7).abs() < 1e-9, "{reduce}");
+    assert_eq!(row("memcpy")["bound_average"], serde_json::Value::Null);
+    assert!(document["views"]["flat"][0]["bound_average"].is_null());
+    let lasting = &steps[of["lasting"].as_u64().unwrap() as usize];
+    assert_eq!(lasting["name"], "app::Setup::tables");
+    assert_eq!(csv_tables::bounds(&score).unwrap().lines().count(), 1 + steps.len());
 }
 
 #[test]
 fn csv_has_a_line_a_row() {
     let (table, _) = application();
     let score = table.score(None, None, Scaling::Strong);
-    let text = csv::csv(&score.flat);
+    let text = csv::csv(&score.flat, None);
     assert_eq!(text.lines().count(), 1 + score.flat.rows.len());
     assert!(
         text.contains("\"app::PairLennardJonesCut<app::Vector3<double>, app::NeighbourList<32u>>::compute\"")
     );
+    let bounded = csv::csv(&score.context, score.bounds.as_ref());
+    let cells = |line: &str| line.split(',').count();
+    let (heading, root) = (bounded.lines().next().unwrap(), bounded.lines().nth(1).unwrap());
+    assert_eq!(cells(heading), cells(root));
+    assert!(root.contains(",common,") && root.contains(",falls,"), "{root}");
 }
 
 /// Any table of runs at 1, 2 and 4 with two repetitions.

@@ -60,19 +60,21 @@ impl Inflexion {
             0.0 => 0.0,
             freedom => student(1.0 - 0.025 / looks as f64, freedom),
         };
-        let exceeds = |higher: usize, lower: usize, looks: usize| {
-            all[higher].mean - all[lower].mean > quantile(looks) * all[higher].error.hypot(all[lower].error)
+        let exceeds = |higher: usize, lower: usize, quantile: f64| {
+            all[higher].mean - all[lower].mean > quantile * all[higher].error.hypot(all[lower].error)
         };
+        let of_one = quantile(1);
         let alike = |at: usize| {
-            let noise = quantile(1) * all[at].error.hypot(all[best].error);
+            let noise = of_one * all[at].error.hypot(all[best].error);
             all[at].mean - all[best].mean <= noise.max(FLAT * all[best].mean)
         };
-        let slower = (best + 1..=last).any(|later| exceeds(later, best, last - best));
+        let of_later = if last > best + 1 { quantile(last - best) } else { of_one };
+        let slower = (best + 1..=last).any(|later| exceeds(later, best, of_later));
         // The first of the last counts that are all alike.
         let flat_from = (0..=last).rev().take_while(|at| alike(*at)).last().unwrap_or(last);
         let (state, fastest) = if slower {
             (State::Past, best)
-        } else if best == last && exceeds(last - 1, last, 1) && flat_from == last {
+        } else if best == last && exceeds(last - 1, last, of_one) && flat_from == last {
             (State::Accelerating, last)
         } else {
             (State::Saturated, flat_from.min(best))

@@ -4,15 +4,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use falloff_models::{EXTRAPOLATION_MAX, Scale};
-use falloff_postprocess::Tree;
+use falloff_postprocess::{Database, OpenOptions, Tree};
 use rayon::prelude::*;
 
 use super::note::{Note, notes};
 use super::part::{Part, Place};
-use super::parts::Parts;
-use super::series::Series;
+use super::sections::{Grid, Marked, RunSections};
 use super::terms::{AskedTerms, LinearForm};
 use super::whole::Whole;
+use crate::bounds::{Parts, Series};
+use crate::plan::RunKey;
 use crate::results::Results;
 use crate::scoring::{Aligned, Columns, Participants, Run, RunHealth, Scaling, check_metric};
 use crate::{Error, Result};
@@ -26,6 +27,8 @@ pub struct Asked {
     pub scaling: Option<Scaling>,
     /// Processor counts to predict; twice and eight times the largest if none is given.
     pub targets: Vec<u32>,
+    /// How runs are opened.
+    pub open: OpenOptions,
     /// Counts that the time is made of, if the user knows some.
     pub terms: AskedTerms,
 }
@@ -63,6 +66,10 @@ pub struct Outlook {
     /// Its parts, which have all of its time: by predicted time at [`Outlook::ranked_at`], then those of which nothing is predicted there
     /// by their time at the largest count.
     pub parts: Vec<Part>,
+    /// Sections that the program has marked; `None` if it has marked nothing.
+    pub sections: Option<Marked>,
+    /// How many threads they are best run with; `None` if nothing is marked or the sweep is none over processes and threads.
+    pub grid: Option<Grid>,
     /// Data that do not fit together: those of the whole run, then those of parts, in their order.
     pub notes: Vec<Note>,
     /// The time of the whole run by the counts that it is made of, if these were asked for.
@@ -117,7 +124,19 @@ impl Outlook {
         let runs: Vec<(f64, &Run)> = results.runs.iter().map(|run| (1.0, run)).collect();
         let form = asked.terms.fit(&outlook.whole.series.times, &runs, &outlook.scales())?;
         outlook.form = form.map(Arc::new);
-        Ok(outlook)
+        let on_line = results.state.good.iter().zip(&results.runs).map(|(key, run)| (*key, &run.database));
+        let of = |(key, database): (RunKey, &Database)| {
+            RunSections::of(database.sections(), database.locations(), key.scale, key.threads)
+        };
+        let mut runs: Vec<RunSections> = on_line.map(of).collect();
+        let sections = Marked::new(runs.clone(), outlook.scaling, &outlook.targets)?;
+        if sections.is_none() || results.state.line.is_none() {
+            return Ok(Outlook { sections, ..outlook });
+        }
+        let (beside, missing) = results.beside_line(&asked.open)?;
+        runs.extend(beside.iter().map(|(key, database)| of((*key, database))));
+        let grid = Grid::new(&runs, missing, outlook.scaling)?;
+        Ok(Outlook { sections, grid, ..outlook })
     }
 
     /// Models columns of exclusive cost over a tree; `participants` has the costs at the largest count.
@@ -159,7 +178,7 @@ impl Outlook {
             Part::new(place, contexts.len(), series(&work)?, spread, whole, asked)
         };
         let mut parts =
-            parts.places(tree).into_par_iter().map(part).collect::<falloff_models::Result<Vec<Part>>>()?;
+            Place::all(&parts, tree).into_par_iter().map(part).collect::<falloff_models::Result<Vec<Part>>>()?;
         rank(&mut parts, ranked_at);
 
         let mut found = notes(None, &whole.series, &whole.forecast, &question.runs);
@@ -174,6 +193,8 @@ impl Outlook {
             ranked_at,
             whole,
             parts,
+            sections: None,
+            grid: None,
             notes: found,
             form: None,
             helper_seconds: columns.helper_seconds,

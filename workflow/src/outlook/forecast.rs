@@ -2,7 +2,7 @@
 
 use falloff_models::{Basis, EXTRAPOLATION_MAX, Error, Interval, Model, Scale};
 
-use super::series::Series;
+use crate::bounds::Series;
 use crate::scoring::Scaling;
 
 /// The law of a series of times, with what it says of other counts.

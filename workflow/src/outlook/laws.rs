@@ -3,8 +3,8 @@
 use falloff_models::{Amdahl, Gustafson, Scalability, isoefficiency, karp_flatt};
 
 use super::forecast::Forecast;
-use super::series::Series;
 use super::whole::EFFICIENCY;
+use crate::bounds::Series;
 use crate::scoring::Scaling;
 
 /// Largest miss, as a fraction of the measured speed-up, with which a law is one of the program.

@@ -1,9 +1,9 @@
 //! What a sweep says of processor counts at which nobody ran the program.
 //!
-//! [`Outlook`] has all of it: for the [`Whole`] run and for every [`Part`] of it a [`Forecast`] from a [`Series`] of measured times,
+//! [`Outlook`] has all of it: for the [`Whole`] run and for every [`Part`] of it a [`Forecast`] from a series of measured times,
 //! how the part bounds the speed-up and where its time stops falling; [`Laws`] of the whole run; and [`Note`]s on data that do not fit
-//! together. [`sizes`] has the same over problem sizes; a [`LinearForm`] is made of counts that the
-//! user knows. The mathematics is that of `falloff-models`.
+//! together. [`Marked`] has the sections that the program has marked, [`sizes`] the same over problem sizes; a [`LinearForm`] is made
+//! of counts that the user knows. The mathematics is that of `falloff-models`.
 
 mod answer;
 mod counted;
@@ -11,8 +11,7 @@ mod forecast;
 mod laws;
 mod note;
 mod part;
-mod parts;
-mod series;
+mod sections;
 pub mod sizes;
 mod terms;
 mod whole;
@@ -22,7 +21,9 @@ pub use forecast::{Forecast, Prediction};
 pub use laws::{Held, Isoefficiency, Laws};
 pub use note::{Fact, Note};
 pub use part::{Part, Place};
-pub use series::Series;
+pub use sections::{
+    Beside, Elsewhere, Grid, GridRow, LabelPath, Marked, OwnTime, RunSections, Section, Spent,
+};
 pub use sizes::{SizeAsked, SizeOutlook, SizedSweep, Target};
 pub use terms::{AskedTerms, Explained, Given, LinearForm, Term};
 pub use whole::{EFFICIENCY, MARGINAL, Whole, Worthwhile};

@@ -3,7 +3,7 @@
 use falloff_models::{Split, stray_runs};
 
 use super::forecast::Forecast;
-use super::series::Series;
+use crate::bounds::Series;
 
 /// One thing that does not fit.
 #[derive(Clone, Debug, PartialEq)]

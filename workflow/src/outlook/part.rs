@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use falloff_models::{Inflexion, Interval, PartTimes, PartialBounds};
+use falloff_models::{Inflexion, PartialBounds};
 use falloff_postprocess::{ScopeKind, Tree};
 
 use super::forecast::Forecast;
-use super::series::{Series, half_width};
+use crate::bounds::{Parts, Series, partial_bounds};
 use crate::scoring::Scaling;
 
 /// Where a part is in the program.
@@ -56,7 +56,7 @@ pub struct Part {
 
 impl Place {
     /// The place of a context.
-    pub(super) fn of(tree: &Tree, context: u32) -> Place {
+    fn of(tree: &Tree, context: u32) -> Place {
         let scope = tree.scope(context);
         let frame = |above: &u32| tree.kind(*above).is_frame();
         Place {
@@ -67,6 +67,13 @@ impl Place {
             file: scope.file.clone(),
             line: scope.line,
         }
+    }
+
+    /// The places of the parts that are looked at one by one, each with its context, and at last, without a place, all others.
+    pub(super) fn all<'a>(parts: &'a Parts, tree: &Tree) -> Vec<(Option<Place>, &'a [u32])> {
+        let judged = parts.judged.chunks(1).map(|context| (Some(Place::of(tree, context[0])), context));
+        let rare = Some((None, &parts.rare[..])).filter(|(_, contexts)| !contexts.is_empty());
+        judged.chain(rare).collect()
     }
 
     /// Name of its own frame.
@@ -97,7 +104,7 @@ impl Part {
             shares: targets.iter().map(share).collect(),
             forecast,
             max_over_mean,
-            bounds: bounds(whole, &series, max_over_mean)?,
+            bounds: partial_bounds(whole, &series, (0, whole.same_work.len() - 1), max_over_mean)?,
             inflexion: Inflexion::new(&series.same_work)?,
             series,
             rank: 0,
@@ -108,42 +115,5 @@ impl Part {
     /// Whether it stands for parts with too few samples.
     pub fn is_rare(&self) -> bool {
         self.place.is_none()
-    }
-}
-
-/// Bounds by a part of the speed-up over the whole run at the smallest count, from times for the same work.
-fn bounds(
-    whole: &Series,
-    part: &Series,
-    max_over_mean: Option<f64>,
-) -> falloff_models::Result<PartialBounds> {
-    let (reference, points) = (whole.same_work.get(0), &part.same_work);
-    let reference = Interval::around(reference.mean, half_width(&whole.same_work, reference));
-    let last = points.get(points.len() - 1);
-    let average = Interval::around(last.mean, half_width(points, last));
-    let factor = max_over_mean.unwrap_or(1.0);
-    let largest =
-        Interval { value: average.value * factor, low: average.low * factor, high: average.high * factor };
-    PartialBounds::new(reference, &PartTimes { average, largest, span: None })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::scoring::Columns;
-
-    #[test]
-    fn a_part_bounds_the_speedup_by_its_own_time() {
-        let mut columns = Columns::default();
-        for (scale, work) in [(1, 100.0), (4, 120.0)] {
-            columns.push(scale, vec![work], vec![1.0], 1.0);
-        }
-        let series =
-            |scaling, work: &[f64]| Series::new(&columns, scaling, 0.0, &[100.0, 120.0], work).unwrap();
-        for (scaling, wanted) in [(Scaling::Strong, 10.0), (Scaling::Weak, 40.0)] {
-            let (whole, part) = (series(scaling, &[100.0, 120.0]), series(scaling, &[5.0, 40.0]));
-            let found = bounds(&whole, &part, Some(2.0)).unwrap();
-            assert_eq!((found.average.value, found.largest.value), (wanted, wanted / 2.0));
-        }
     }
 }

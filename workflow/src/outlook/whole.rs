@@ -4,7 +4,7 @@ use falloff_models::{Advice, EXTRAPOLATION_MAX, Inflexion, NextRun, Scale, Turni
 
 use super::forecast::Forecast;
 use super::laws::Laws;
-use super::series::Series;
+use crate::bounds::Series;
 use crate::scoring::Scaling;
 
 /// What a step to a larger count brings, against the growth of the machine, if it pays.

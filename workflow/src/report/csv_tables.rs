@@ -74,6 +74,11 @@ pub fn waterfall(score: &Score) -> Result<String> {
     table(&json_causes::waterfall(score.analysis.as_ref()))
 }
 
+/// What call paths take from the speed-up.
+pub fn bounds(score: &Score) -> Result<String> {
+    table(&json::bound_steps(score))
+}
+
 /// Efficiencies of call paths.
 pub fn paths(score: &Score) -> Result<String> {
     #[derive(serde::Serialize)]
@@ -155,12 +160,7 @@ pub fn steps(score: &Score) -> Result<String> {
 /// One line for each row; lists are left out, and the fields of an object have its name in front. Empty without rows.
 pub(super) fn table<T: Serialize>(rows: &[T]) -> Result<String> {
     let rows = rows.iter().map(flat).collect::<Result<Vec<Vec<(String, Value)>>>>()?;
-    let mut columns: Vec<&str> = Vec::new();
-    for (name, _) in rows.iter().flatten() {
-        if !columns.contains(&&**name) {
-            columns.push(name);
-        }
-    }
+    let columns = in_order(&rows);
     // What is an object in some rows is null in others.
     let is_object =
         |name: &str| columns.iter().any(|c| c.strip_prefix(name).is_some_and(|rest| rest.starts_with('_')));
@@ -175,6 +175,25 @@ pub(super) fn table<T: Serialize>(rows: &[T]) -> Result<String> {
     let lines =
         rows.iter().map(|row| columns.iter().map(|name| cell(row, name)).collect::<Vec<_>>().join(","));
     Ok(heading.into_iter().chain(lines).map(|line| line + "\n").collect())
+}
+
+/// The names of all fields. One that only later rows have stands behind the one that is before it there: what is null in the first
+/// row and an object in others keeps its place.
+fn in_order(rows: &[Vec<(String, Value)>]) -> Vec<&str> {
+    let mut columns: Vec<&str> = Vec::new();
+    for row in rows {
+        let mut place = 0;
+        for (name, _) in row {
+            match columns.iter().position(|column| column == name) {
+                Some(known) => place = known + 1,
+                None => {
+                    columns.insert(place, name);
+                    place += 1;
+                }
+            }
+        }
+    }
+    columns
 }
 
 fn text(value: &Value) -> String {
@@ -224,5 +243,27 @@ impl<'de> Deserialize<'de> for Fields {
             }
         }
         deserializer.deserialize_map(InOrder)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_first_row_lacks_keeps_its_place() {
+        #[derive(serde::Serialize)]
+        struct Row {
+            a: u32,
+            bound: Option<Bound>,
+            z: u32,
+        }
+        #[derive(serde::Serialize)]
+        struct Bound {
+            high: u32,
+            low: u32,
+        }
+        let rows = [None, Some(Bound { high: 2, low: 1 })].map(|bound| Row { a: 0, bound, z: 9 });
+        assert_eq!(table(&rows).unwrap(), "a,bound_high,bound_low,z\n0,,,9\n0,2,1,9\n");
     }
 }

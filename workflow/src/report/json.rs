@@ -2,15 +2,18 @@
 
 use std::io;
 
+use falloff_models::Step;
 use falloff_postprocess::views::{RowKind, ViewKind};
 use serde::{Serialize, Serializer};
 
+use super::json_bounds::{self, InflexionJson, IntervalJson, inflexion, interval};
 use super::json_causes::{
     self, CauseJson, DisturbanceJson, EfficiencyJson, StepJson as WaterfallJson, SubtreeJson, WaitingJson,
 };
 use super::json_findings::{FindingJson, findings};
+use crate::bounds::{PathBounds, RowBounds};
 use crate::results::SweepState;
-use crate::scoring::{Loss, RunHealth, Score, ScoredRow, ScoredView, Step};
+use crate::scoring::{Loss, RunHealth, Score, ScoredRow, ScoredView, Step as ScoreStep};
 
 const SCHEMA: &str = "falloff.score";
 const VERSION: u32 = 1;
@@ -47,6 +50,7 @@ struct Document<'a> {
     disturbances: Vec<DisturbanceJson>,
     efficiencies: Vec<EfficiencyJson>,
     waterfall: Vec<WaterfallJson>,
+    bounds: Option<BoundsJson<'a>>,
     context_efficiencies: Vec<SubtreeJson>,
     divergence: DivergenceJson<'a>,
     scales: Vec<ScaleJson>,
@@ -96,8 +100,36 @@ struct RowJson<'a> {
     q_value: Option<f64>,
     significant: bool,
     class: &'static str,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    bounds: Option<RowBoundsJson>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     steps: Vec<RowStepJson>,
+}
+
+/// How a row bounds the speed-up.
+#[derive(Serialize)]
+struct RowBoundsJson {
+    bound_average: IntervalJson,
+    bound_largest: IntervalJson,
+    inflexion: Option<InflexionJson>,
+}
+
+/// What bounds the speed-up.
+#[derive(Serialize)]
+struct BoundsJson<'a> {
+    speedup: f64,
+    waterfall: Vec<BoundStepJson<'a>>,
+    tightest: Option<usize>,
+    lasting: Option<usize>,
+}
+
+/// What one call path takes from the speed-up; without an id all that are rare.
+#[derive(Serialize)]
+pub(super) struct BoundStepJson<'a> {
+    id: Option<u32>,
+    name: &'a str,
+    #[serde(flatten)]
+    step: json_bounds::StepJson,
 }
 
 /// A step of one row.
@@ -222,10 +254,10 @@ pub(super) fn document<'a>(sweep: &'a SweepState, score: &'a Score, threshold: f
         preempted_percent: score.preempted.map(percent),
         program: &sweep.plan.program,
         launcher: &sweep.plan.launcher,
-        contexts: rows(Some(&score.context), threshold, &score.steps),
+        contexts: rows(Some(&score.context), threshold, &score.steps, score.bounds.as_ref()),
         views: Views {
-            callers: rows(score.callers.as_ref(), threshold, &[]),
-            flat: rows(Some(&score.flat), threshold, &[]),
+            callers: rows(score.callers.as_ref(), threshold, &[], None),
+            flat: rows(Some(&score.flat), threshold, &[], None),
         },
         hot_path: &score.context.hot_path,
         findings: findings(sweep, score),
@@ -235,6 +267,7 @@ pub(super) fn document<'a>(sweep: &'a SweepState, score: &'a Score, threshold: f
         disturbances: json_causes::disturbances(analysis),
         efficiencies: json_causes::efficiencies(analysis),
         waterfall: json_causes::waterfall(analysis),
+        bounds: bounds(score),
         context_efficiencies: json_causes::subtrees(analysis),
         divergence: divergence(score),
         scales: scales(score),
@@ -260,18 +293,25 @@ pub(super) fn percent(fraction: f64) -> f64 {
 struct RowsJson<'a> {
     view: Option<&'a ScoredView>,
     kept: Vec<bool>,
-    steps: &'a [Step],
+    steps: &'a [ScoreStep],
+    bounds: Option<&'a PathBounds>,
 }
 
 impl Serialize for RowsJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let all = self.view.into_iter().flat_map(|view| view.rows.iter().map(move |row| (view, row)));
         let kept = all.filter(|(_, row)| self.kept[row.id as usize]);
-        serializer.collect_seq(kept.map(|(view, row)| row_json(view, row, self.steps)))
+        let bounds = |row: &ScoredRow| self.bounds.and_then(|bounds| bounds.rows[row.id as usize].as_ref());
+        serializer.collect_seq(kept.map(|(view, row)| row_json(view, row, self.steps, bounds(row))))
     }
 }
 
-fn rows<'a>(view: Option<&'a ScoredView>, threshold: f64, steps: &'a [Step]) -> RowsJson<'a> {
+fn rows<'a>(
+    view: Option<&'a ScoredView>,
+    threshold: f64,
+    steps: &'a [ScoreStep],
+    bounds: Option<&'a PathBounds>,
+) -> RowsJson<'a> {
     let large = |loss: &Loss| loss.excess.abs() >= threshold;
     let all = view.map_or(&[][..], |view| &view.rows);
     let mut kept: Vec<bool> = all.iter().map(|r| large(&r.inclusive) || large(&r.exclusive)).collect();
@@ -280,10 +320,15 @@ fn rows<'a>(view: Option<&'a ScoredView>, threshold: f64, steps: &'a [Step]) -> 
             kept[parent as usize] = true;
         }
     }
-    RowsJson { view, kept, steps }
+    RowsJson { view, kept, steps, bounds }
 }
 
-fn row_json<'a>(view: &'a ScoredView, row: &'a ScoredRow, steps: &[Step]) -> RowJson<'a> {
+fn row_json<'a>(
+    view: &'a ScoredView,
+    row: &'a ScoredRow,
+    steps: &[ScoreStep],
+    bounds: Option<&RowBounds>,
+) -> RowJson<'a> {
     RowJson {
         id: row.id,
         parent: row.parent,
@@ -312,12 +357,44 @@ fn row_json<'a>(view: &'a ScoredView, row: &'a ScoredRow, steps: &[Step]) -> Row
         q_value: row.q_value,
         significant: row.significant(),
         class: row.class.name(),
+        bounds: bounds.map(|of| RowBoundsJson {
+            bound_average: interval(of.bounds.average),
+            bound_largest: interval(of.bounds.largest),
+            inflexion: of.inflexion.as_ref().map(inflexion),
+        }),
         steps: steps.iter().map(|step| row_step(step, row.id)).collect(),
     }
 }
 
+fn bounds(score: &Score) -> Option<BoundsJson<'_>> {
+    let bounds = score.bounds.as_ref()?;
+    let steps = &bounds.waterfall.steps;
+    Some(BoundsJson {
+        speedup: bounds.waterfall.speedup,
+        waterfall: bound_steps(score),
+        tightest: (!steps.is_empty()).then_some(0),
+        lasting: bounds.lasting().and_then(|step| steps.iter().position(|other| other == step)),
+    })
+}
+
+/// What each call path takes from the speed-up, those that take most first.
+pub(super) fn bound_steps(score: &Score) -> Vec<BoundStepJson<'_>> {
+    let of_bounds = |bounds: &'_ PathBounds| {
+        let step = |step: &Step| {
+            let id = bounds.context(step);
+            BoundStepJson {
+                id,
+                name: id.map_or("<rare>", |id| &score.context.rows[id as usize].name),
+                step: json_bounds::step(step, bounds.inflexion(step)),
+            }
+        };
+        bounds.waterfall.steps.iter().map(step).collect::<Vec<_>>()
+    };
+    score.bounds.as_ref().map(of_bounds).unwrap_or_default()
+}
+
 /// A step of a row of the context view.
-pub(super) fn row_step(step: &Step, row: u32) -> RowStepJson {
+pub(super) fn row_step(step: &ScoreStep, row: u32) -> RowStepJson {
     let of = &step.rows[row as usize];
     RowStepJson {
         from: step.from,

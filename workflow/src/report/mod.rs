@@ -1,5 +1,6 @@
 //! Reports: a score and an outlook as text for people, and as JSON and CSV for programs.
 
+mod bounding;
 mod causes;
 mod caveats;
 pub mod csv;
@@ -8,6 +9,7 @@ pub(crate) mod escape;
 mod findings;
 mod functions;
 pub mod json;
+mod json_bounds;
 mod json_causes;
 mod json_findings;
 mod names;

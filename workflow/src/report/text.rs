@@ -1,10 +1,12 @@
 //! The report for people. Its first screen says what is lost, where, how sure that is, and what to do next.
 
+use falloff_models::Step;
 use falloff_postprocess::views::ViewKind;
 
+use super::bounding::{Bounding, Listing};
 use super::causes::{cause_lines, efficiency_lines, waiting_lines};
 use super::caveats::{of_measurements, of_sweep};
-use super::functions::function_lines;
+use super::functions::{function_lines, labelled};
 use super::names::shorten;
 use super::paint::Paint;
 use super::table::{Table, percent, seconds, with_width};
@@ -30,6 +32,8 @@ pub struct TextOptions {
 
 /// Part of the time without a processor, as a fraction, from which it is told.
 const PREEMPTED: f64 = 0.05;
+/// Call paths that are listed by their bound.
+const BOUNDING: usize = 5;
 /// Divergent paths that are printed one by one.
 const DIVERGENT: usize = 6;
 
@@ -43,6 +47,7 @@ pub fn text(sweep: &SweepState, score: &Score, options: &TextOptions) -> String 
     lines.extend(hot_path_lines(score, options));
     lines.extend(efficiency_lines(score, options));
     lines.extend(waiting_lines(score, options));
+    lines.extend(bound_lines(score, options));
     lines.extend(function_lines(score, options));
     lines.extend(tree_lines(score, options));
     lines.extend(divergence(score, options));
@@ -175,6 +180,29 @@ fn scale_table(sweep: &SweepState, score: &Score, options: &TextOptions) -> Vec<
         ]);
     }
     section("SCALES", table.lines(), options.paint)
+}
+
+/// Call paths that bound the speed-up most; nothing if a count is compared with itself.
+fn bound_lines(score: &Score, options: &TextOptions) -> Vec<String> {
+    let Some(bounds) = score.bounds.as_ref().filter(|_| score.base != score.at) else { return Vec::new() };
+    let name = |step: &Step, room: usize| match bounds.context(step) {
+        Some(context) => labelled(&score.context.rows[context as usize], room),
+        None => "<rare>".into(),
+    };
+    let bounding = Bounding {
+        waterfall: &bounds.waterfall,
+        counts: (f64::from(score.base), f64::from(score.at)),
+        lasting: bounds.lasting(),
+        inflexion: &|step| bounds.inflexion(step),
+        name: &name,
+        heading: "call path",
+    };
+    bounding.lines(&Listing {
+        paint: options.paint,
+        width: options.width,
+        threshold: options.threshold,
+        limit: BOUNDING,
+    })
 }
 
 fn divergence(score: &Score, options: &TextOptions) -> Vec<String> {

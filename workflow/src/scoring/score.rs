@@ -17,6 +17,7 @@ use super::own_expectation::OwnExpectation;
 use super::rows::ScoredView;
 use super::scales::{ScaleSummary, summarise, whole};
 use super::steps::{Step, steps};
+use crate::bounds::{PathBounds, Row};
 use crate::causes::{Accounts, Analysis, Charge, RunCosts};
 use crate::template::Argument;
 use crate::{Error, Result};
@@ -79,6 +80,9 @@ pub struct Score {
     pub scales: Vec<ScaleSummary>,
     /// Every context from count to count, if that was wanted; else empty.
     pub steps: Vec<Step>,
+    /// How the call paths bound the speed-up at the compared scale over the base, by strong or weak scaling, whatever some call paths
+    /// are expected to cost.
+    pub bounds: Option<PathBounds>,
     /// Where the call paths of the two scales part.
     pub divergence: Divergence,
     /// Cost of threads that the application did not start, over all runs; it is in no score. Seconds.
@@ -187,7 +191,17 @@ impl Score {
             view
         };
         let context = view(ViewKind::Context);
+        let layout = Layout::new(ViewKind::Context, tree, |context| present[context as usize] > 0.0);
+        let inclusive = |column: &usize| layout.inclusive(&tree.inclusive(&columns.values[*column]));
+        let costs: Vec<usize> = columns.scales.iter().flat_map(|scale| scale.cost.iter().copied()).collect();
+        let inclusive: Vec<Vec<f64>> = costs.par_iter().map(inclusive).collect();
+        let rows =
+            context.rows.iter().map(|row| Row { max_over_mean: row.max_over_mean, is_rare: row.is_rare() });
+        let rows: Vec<Row> = rows.collect();
+        let counts = (base.scale, at.scale);
+        let bounds = PathBounds::new(tree, columns, (&inclusive, &rows), question.scaling, period, counts);
         Ok(Score {
+            bounds,
             metric: question.metric.clone(),
             scaling: question.scaling,
             own: question.own.iter().map(|own| own.text().to_owned()).collect(),

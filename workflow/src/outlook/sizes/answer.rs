@@ -11,7 +11,7 @@ use super::part::{SizePart, rank};
 use super::surface::Surface;
 use super::target::Target;
 use crate::outlook::part::Place;
-use crate::outlook::parts::Parts;
+use crate::bounds::Parts;
 use crate::outlook::terms::{AskedTerms, LinearForm};
 use crate::scoring::{Run, RunHealth, check_metric};
 use crate::{Error, Result};
@@ -126,7 +126,7 @@ impl SizeOutlook {
             Ok(SizePart::new(place, contexts.len(), surface, &whole, last))
         };
         let mut modelled =
-            parts.places(tree).into_par_iter().map(part).collect::<falloff_models::Result<Vec<_>>>()?;
+            Place::all(&parts, tree).into_par_iter().map(part).collect::<falloff_models::Result<Vec<_>>>()?;
         rank(&mut modelled, ranked);
         Ok(SizeOutlook {
             metric: question.metric.clone(),

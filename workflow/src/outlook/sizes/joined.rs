@@ -3,7 +3,7 @@
 use falloff_models::Observation;
 use falloff_postprocess::{Tree, union};
 
-use crate::outlook::series::observations;
+use crate::bounds::observations;
 use crate::results::Results;
 use crate::scoring::{Aligned, Columns, ScaleColumns};
 

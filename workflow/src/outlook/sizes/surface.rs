@@ -3,7 +3,7 @@
 use falloff_models::{Basis, Error, Interval, Model, Observation, Points, Scale};
 
 use crate::outlook::forecast::predicted;
-use crate::outlook::series::from_beginning;
+use crate::bounds::from_beginning;
 
 /// Measured times, their law, and what it says of other scales.
 #[derive(Clone, Debug, PartialEq)]

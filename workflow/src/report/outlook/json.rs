@@ -1,10 +1,12 @@
 //! The outlook as JSON: `falloff.model`, version 1. Described in `docs/model.md`.
 
-use falloff_models::{Inflexion, Interval, State};
 use serde::Serialize;
 
+use super::json_sections::{self, GridJson, SectionsJson};
 use super::terms::{FormJson, form_json};
-use crate::outlook::{Fact, Forecast, Held, Note, Outlook, Part, Series};
+use crate::bounds::Series;
+use crate::outlook::{Fact, Forecast, Held, Note, Outlook, Part};
+use crate::report::json_bounds::{InflexionJson, IntervalJson, inflexion, interval};
 use crate::results::SweepState;
 
 const SCHEMA: &str = "falloff.model";
@@ -23,6 +25,10 @@ struct Document<'a> {
     whole: WholeJson,
     laws: Vec<LawJson>,
     paths: Vec<PartJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sections: Option<SectionsJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grid: Option<GridJson<'a>>,
     notes: Vec<NoteJson<'a>>,
     terms: Option<FormJson<'a>>,
     helper_seconds: f64,
@@ -43,8 +49,9 @@ struct WholeJson {
     next_run: Option<NextRunJson>,
 }
 
+/// A mean time at a count.
 #[derive(Serialize)]
-struct MeasuredJson {
+pub(super) struct MeasuredJson {
     processors: f64,
     repetitions: usize,
     seconds: f64,
@@ -60,8 +67,9 @@ struct NextRunJson {
     width_percent: f64,
 }
 
+/// A law and what it predicts.
 #[derive(Serialize)]
-struct ForecastJson {
+pub(super) struct ForecastJson {
     formula: Option<String>,
     smape_percent: Option<f64>,
     adjusted_r2: Option<f64>,
@@ -79,23 +87,6 @@ pub(super) struct PredictionJson {
     low_seconds: Option<f64>,
     high_seconds: Option<f64>,
     refusal: Option<String>,
-}
-
-/// A value with its interval.
-#[derive(Clone, Serialize)]
-pub(super) struct IntervalJson {
-    value: f64,
-    low: f64,
-    high: f64,
-}
-
-#[derive(Clone, Serialize)]
-struct InflexionJson {
-    state: &'static str,
-    fastest: f64,
-    bracket_low: f64,
-    bracket_high: f64,
-    noise_known: bool,
 }
 
 /// What one law says, or why it says nothing.
@@ -186,6 +177,8 @@ pub fn json(sweep: &SweepState, outlook: &Outlook, threshold: f64) -> serde_json
         },
         laws: laws(outlook),
         paths: outlook.parts.iter().filter(kept).map(part).collect(),
+        sections: outlook.sections.as_ref().map(json_sections::sections),
+        grid: outlook.grid.as_ref().map(json_sections::grid),
         notes: notes(outlook),
         terms: outlook.form.as_deref().map(|form| form_json(form, &outlook.scales())),
         helper_seconds: outlook.helper_seconds,
@@ -300,7 +293,8 @@ fn name(part: Option<&Part>) -> &str {
     }
 }
 
-fn measured(series: &Series) -> Vec<MeasuredJson> {
+/// The times of a series.
+pub(super) fn measured(series: &Series) -> Vec<MeasuredJson> {
     let of_point = |point: &falloff_models::Point| MeasuredJson {
         processors: point.scale.p,
         repetitions: point.count,
@@ -310,7 +304,8 @@ fn measured(series: &Series) -> Vec<MeasuredJson> {
     series.times.iter().map(of_point).collect()
 }
 
-fn forecast(forecast: &Forecast) -> ForecastJson {
+/// What a law says, or why there is none.
+pub(super) fn forecast(forecast: &Forecast) -> ForecastJson {
     let model = forecast.model.as_ref().ok();
     ForecastJson {
         formula: model.map(ToString::to_string),
@@ -374,24 +369,5 @@ fn note_json<'a>(note: &'a Note, part: Option<&'a Part>) -> NoteJson<'a> {
         Fact::Split { last, first } => {
             NoteJson { kind: "split", processors: Some(*last), next_processors: Some(*first), ..none }
         }
-    }
-}
-
-/// A value with its interval.
-pub(super) fn interval(interval: Interval) -> IntervalJson {
-    IntervalJson { value: interval.value, low: interval.low, high: interval.high }
-}
-
-fn inflexion(inflexion: &Inflexion) -> InflexionJson {
-    InflexionJson {
-        state: match inflexion.state {
-            State::Accelerating => "falls",
-            State::Saturated => "flat",
-            State::Past => "past",
-        },
-        fastest: inflexion.fastest,
-        bracket_low: inflexion.bracket.0,
-        bracket_high: inflexion.bracket.1,
-        noise_known: inflexion.noise_known,
     }
 }

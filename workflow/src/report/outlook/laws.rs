@@ -1,7 +1,8 @@
 //! The whole run's laws, notes on the data, and the next run, as lines of text.
 
-use super::text::{OutlookOptions, name, state};
+use super::text::{OutlookOptions, name};
 use crate::outlook::{EFFICIENCY, Fact, MARGINAL, Note, Outlook, Whole};
+use crate::report::bounding::state;
 use crate::report::table::{percent, seconds};
 use crate::report::text::section;
 use crate::scoring::Scaling;

@@ -1,10 +1,13 @@
 //! The outlook for people: what will dominate, what bounds the speed-up, how far more processors pay.
 
-use falloff_models::{Inflexion, Interval, Model, State};
+use falloff_models::{Interval, Model};
 
+use super::grid::grid_lines;
 use super::laws::{law_lines, next_run_line, note_lines};
 use super::terms::term_lines;
+use super::text_sections::section_lines;
 use crate::outlook::{Outlook, Part, Place, Prediction};
+use crate::report::bounding::{bound, state};
 use crate::report::caveats::{of_measurements, of_sweep};
 use crate::report::functions::place;
 use crate::report::names::shorten;
@@ -35,6 +38,8 @@ pub fn text(sweep: &SweepState, outlook: &Outlook, options: &OutlookOptions) -> 
     let mut lines = header(sweep, outlook, options);
     lines.extend(headline(outlook, options.paint));
     lines.extend(part_lines(outlook, options));
+    lines.extend(outlook.sections.iter().flat_map(|marked| section_lines(marked, options)));
+    lines.extend(outlook.grid.iter().flat_map(|grid| grid_lines(grid, options)));
     lines.extend(section("WHOLE RUN", law_lines(outlook), options.paint));
     lines.extend(term_lines(outlook.form.as_deref(), &outlook.scales(), options));
     lines.extend(legend(outlook, options.paint));
@@ -157,7 +162,7 @@ fn cells(part: &Part, ranked: Option<usize>) -> Vec<String> {
         share,
         seconds(part.series.last().mean),
         then(cost.map(banded)),
-        bound(&part.bounds.largest),
+        bound(part.bounds.largest.value),
         state(&part.inflexion),
     ]
 }
@@ -222,24 +227,6 @@ pub(super) fn name_of(at: Option<&Place>, count: usize, room: usize) -> String {
 /// A value with its band.
 pub(super) fn banded(interval: &Interval) -> String {
     format!("{} ({} to {})", seconds(interval.value), seconds(interval.low), seconds(interval.high))
-}
-
-fn bound(interval: &Interval) -> String {
-    match interval.value {
-        value if value.is_finite() => format!("{value:.1}"),
-        _ => "none".into(),
-    }
-}
-
-/// Whether a time still falls, in words; `?` where nothing is known of the noise.
-pub(super) fn state(inflexion: &Inflexion) -> String {
-    let (low, high) = inflexion.bracket;
-    let text = match inflexion.state {
-        State::Accelerating => "falls".into(),
-        State::Saturated => format!("flat from {}", inflexion.fastest),
-        State::Past => format!("least at {} ({low} to {high})", inflexion.fastest),
-    };
-    if inflexion.noise_known { text } else { text + " ?" }
 }
 
 fn legend(outlook: &Outlook, paint: Paint) -> Vec<String> {

@@ -3,10 +3,10 @@
 use falloff_models::{Interval, Scale};
 use serde::Serialize;
 
-use super::super::json::{IntervalJson, interval};
 use super::super::terms::{FormJson, form_json};
 use crate::outlook::SizeOutlook;
 use crate::outlook::sizes::{SizePart, Surface};
+use crate::report::json_bounds::{IntervalJson, interval};
 use crate::results::SweepState;
 
 const SCHEMA: &str = "falloff.model_sizes";

@@ -2,13 +2,12 @@
 
 use falloff_postprocess::Tree;
 
-use super::part::Place;
 use crate::causes::{Classified, Frames};
 use crate::scoring::{Columns, MIN_SAMPLES, Participants};
 
 /// A run split by call path: the own code of every function on its path, with its loops and lines, and every operation of a run-time
 /// library (an MPI call, a lock, a barrier) with all that it calls, whose inside changes from count to count.
-pub(super) struct Parts {
+pub(crate) struct Parts {
     /// For every context of the tree, that of its part.
     of: Vec<u32>,
     /// Contexts of parts with enough samples at some count to be looked at one by one.
@@ -34,13 +33,6 @@ impl Parts {
             |context: &u32| samples.iter().any(|column| column[*context as usize] >= MIN_SAMPLES as f64);
         let (judged, rare) = (0..tree.len() as u32).filter(has_cost).partition(enough);
         Parts { of, judged, rare, costs }
-    }
-
-    /// Each part that is looked at with its place and its context, and at last, without a place, all others.
-    pub fn places(&self, tree: &Tree) -> Vec<(Option<Place>, &[u32])> {
-        let judged = self.judged.chunks(1).map(|context| (Some(Place::of(tree, context[0])), context));
-        let rare = Some((None, &self.rare[..])).filter(|(_, contexts)| !contexts.is_empty());
-        judged.chain(rare).collect()
     }
 
     /// By context of a part, the largest over the mean cost of the participants; `None` without any cost.

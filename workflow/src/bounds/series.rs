@@ -30,8 +30,15 @@ impl Series {
         wholes: &[f64],
         work: &[f64],
     ) -> falloff_models::Result<Series> {
-        let observations = observations(columns, period, wholes, work);
-        let base = columns.scales.first().map_or(1, |scale| scale.scale);
+        Series::of(observations(columns, period, wholes, work), scaling)
+    }
+
+    /// From seconds a processor in each repetition, by count, smallest first.
+    ///
+    /// # Errors
+    /// As [`Points::new`]: the part takes no time at all.
+    pub(crate) fn of(observations: Vec<Observation>, scaling: Scaling) -> falloff_models::Result<Series> {
+        let base = observations.first().map_or(1, |observation| observation.scale.p as u32);
         let for_same_work = |observation: &Observation| {
             let share = 1.0 / scaling.rho(base, observation.scale.p as u32);
             Observation {
@@ -48,12 +55,22 @@ impl Series {
     pub fn last(&self) -> &Point {
         self.times.get(self.times.len() - 1)
     }
+
+    /// The time at a count, if the part runs there.
+    pub fn at(&self, processors: f64) -> Option<&Point> {
+        self.times.iter().find(|point| point.scale.p == processors)
+    }
+
+    /// Half width of the 95 % interval of one of the times, seconds; `None` if nothing is known of the noise.
+    pub fn half_width(&self, point: &Point) -> Option<f64> {
+        (self.times.freedom() > 0.0).then(|| half_width(&self.times, point))
+    }
 }
 
 /// Seconds a processor in each repetition, by scale, from the work in each column of cost as in [`Series::new`].
 ///
 /// The scatter is that of the repetitions, but never less than what sampling alone brings, see [`Repeated`].
-pub(super) fn observations(columns: &Columns, period: f64, wholes: &[f64], work: &[f64]) -> Vec<Observation> {
+pub(crate) fn observations(columns: &Columns, period: f64, wholes: &[f64], work: &[f64]) -> Vec<Observation> {
     let mut first = 0;
     let of_scale = |scale: &ScaleColumns| {
         let runs = first..first + scale.cost.len();
@@ -70,7 +87,7 @@ pub(super) fn observations(columns: &Columns, period: f64, wholes: &[f64], work:
 }
 
 /// From the smallest count on at which anything runs.
-pub(super) fn from_beginning(observations: &[Observation]) -> &[Observation] {
+pub(crate) fn from_beginning(observations: &[Observation]) -> &[Observation] {
     let idle = |observation: &&Observation| observation.values.iter().all(|seconds| *seconds == 0.0);
     &observations[observations.iter().take_while(idle).count()..]
 }
