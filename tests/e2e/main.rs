@@ -17,6 +17,7 @@ mod mpi;
 mod notes;
 mod openmp;
 mod outside;
+mod page;
 mod planted;
 mod readme;
 mod refusals;

@@ -12,6 +12,7 @@ use crate::algebra_args::{CollapseArgs, CombineArgs, CutArgs, DiffArgs, DiffForm
 use crate::args::{DebugArgs, MergeArgs};
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::page;
 use crate::view::metric;
 
 /// An operation on any number of databases.
@@ -29,6 +30,10 @@ pub fn diff(args: &DiffArgs, output: &Output) -> Result<i32, Failure> {
         difference.database.write(dir)?;
     }
     let helpers = args.threads.helpers;
+    if let Some(file) = &args.html {
+        page::difference(difference.database, args, file, output)?;
+        return Ok(exit::OK);
+    }
     match args.format {
         DiffFormat::Text => output.data(&algebra::text(&difference, metric, helpers))?,
         DiffFormat::Json => output.stream(|out| {

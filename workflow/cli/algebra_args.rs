@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use falloff_postprocess::algebra::{Fraction, Gathering, Locations, Overlap};
 use falloff_postprocess::views::{Pattern, Selection};
 
-use crate::args::{DebugArgs, ThreadArgs};
+use crate::args::{DebugArgs, SourceArgs, ThreadArgs};
 
 #[derive(Debug, Args)]
 #[command(before_long_help = "EXAMPLES
@@ -26,6 +26,11 @@ pub struct DiffArgs {
     pub metric: Option<String>,
     #[arg(long, value_enum, default_value_t = DiffFormat::Text)]
     pub format: DiffFormat,
+    /// Write a page for the browser with all views of the difference, one file that needs no network, instead of printing it
+    #[arg(long, value_name = "FILE", conflicts_with = "format")]
+    pub html: Option<PathBuf>,
+    #[command(flatten)]
+    pub sources: SourceArgs,
     #[command(flatten)]
     pub locations: LocationArgs,
     #[command(flatten)]

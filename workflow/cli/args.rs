@@ -246,6 +246,11 @@ pub struct ScoreArgs {
     /// What CSV holds
     #[arg(long, value_enum, default_value_t = ScoreTable::View)]
     pub table: ScoreTable,
+    /// Write a page for the browser with all views, one file that needs no network, instead of printing the score
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["format", "table", "view", "steps", "threshold"])]
+    pub html: Option<PathBuf>,
+    #[command(flatten)]
+    pub sources: SourceArgs,
     /// What each step from count to count adds, for every call path, in JSON
     #[arg(long)]
     pub steps: bool,
@@ -479,6 +484,14 @@ impl LoopArgs {
         let runs = results.runs.into_iter().map(|run| Run { database: self.of(run.database), ..run });
         Results { runs: runs.collect(), ..results }
     }
+}
+
+/// What a page for the browser holds beside the measurements.
+#[derive(Debug, Args)]
+pub struct SourceArgs {
+    /// Put the texts of the source files into the page too: whoever gets the page can read them
+    #[arg(long, requires = "html")]
+    pub embed_sources: bool,
 }
 
 #[derive(Debug, Default, Args)]

@@ -16,6 +16,7 @@ mod model;
 mod model_sizes;
 mod not_parsed;
 mod output;
+mod page;
 mod placed;
 mod run;
 mod score;

@@ -15,6 +15,7 @@ use falloff_workflow::scoring::{Scaling, Score};
 use crate::args::{ChargeTo, ScoreArgs, ScoreFormat, ScoreTable};
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::page;
 
 /// Smallest excess that the text shows, if nothing else is asked for, percent.
 const TEXT_THRESHOLD: f64 = 0.5;
@@ -44,6 +45,10 @@ pub fn score(args: &ScoreArgs, output: &Output) -> Result<i32, Failure> {
         callers: json || args.view.kind() == ViewKind::Callers,
         steps: args.steps || args.table == ScoreTable::Steps,
     };
+    if let Some(file) = &args.html {
+        page::sweep(&results, &choice, args, file, output)?;
+        return Ok(exit::OK);
+    }
     let score = results.score(&choice)?;
     if let Some(dir) = &args.plots {
         plots(&results, &score, &choice, dir, output)?;

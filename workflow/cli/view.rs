@@ -11,6 +11,7 @@ use falloff_workflow::plan::Plan;
 
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::page;
 use crate::source_file;
 use crate::view_args::{ViewArgs, ViewFormat};
 
@@ -31,13 +32,24 @@ pub fn view(args: &ViewArgs, output: &Output) -> Result<i32, Failure> {
         return show_sections(args, &open(&args.dir, &args.debug.options())?, output);
     }
     let database = args.loops.of(args.threads.of(open(&args.dir, &args.debug.options())?));
-    let query = args.query();
+    let mut query = args.query();
+    if args.html.is_some() && query.metrics.is_empty() {
+        query.metrics = all_metrics(&database);
+    }
     let excerpt = Excerpt::new(&database, &query).map_err(|error| refused(&args.dir, &error))?;
-    match &args.source {
-        Some(name) => show_source(args, &excerpt, name, output)?,
-        None => show_view(args, &excerpt, output)?,
+    match (&args.html, &args.source) {
+        (Some(file), _) => page::profile(&excerpt, args, file, output)?,
+        (None, Some(name)) => show_source(args, &excerpt, name, output)?,
+        (None, None) => show_view(args, &excerpt, output)?,
     }
     Ok(exit::OK)
+}
+
+/// Names of all metrics, the default one first.
+pub fn all_metrics(database: &Database) -> Vec<String> {
+    let first = database.default_metric().map(|m| &m.name);
+    let others = database.metrics().iter().map(|m| &m.name).filter(|name| Some(*name) != first);
+    first.into_iter().chain(others).cloned().collect()
 }
 
 fn show_view(args: &ViewArgs, excerpt: &Excerpt, output: &Output) -> Result<(), Failure> {

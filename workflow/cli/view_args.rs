@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use falloff_postprocess::export;
 use falloff_postprocess::views::{Derived, Narrow, Pattern, Query, Selection, SpreadOptions};
 
-use crate::args::{DebugArgs, LoopArgs, ThreadArgs, View};
+use crate::args::{DebugArgs, LoopArgs, SourceArgs, ThreadArgs, View};
 use crate::values;
 
 #[derive(Debug, Args)]
@@ -22,7 +22,8 @@ use crate::values;
   falloff view profile --metric cycles --derive 'ipc=instructions/cycles'
   falloff view profile --source solver.c                  lines of a source file with their cost
   falloff view profile --sections                         sections that the program has marked
-  falloff view scaling/runs/n0004-r1 --format csv > view.csv")]
+  falloff view scaling/runs/n0004-r1 --format csv > view.csv
+  falloff view profile --html profile.html                one page to look around in with a browser, and to pass on")]
 pub struct ViewArgs {
     /// Directory of a run or a database
     pub dir: PathBuf,
@@ -40,6 +41,12 @@ pub struct ViewArgs {
     pub derive: Vec<Derived>,
     #[arg(long, value_enum, default_value_t = ViewFormat::Text)]
     pub format: ViewFormat,
+    /// Write a page for the browser with all views and metrics, one file that needs no network, instead of printing a view
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["view", "format", "sort", "depth", "threshold", "hot_path", "by", "stats",
+        "sections", "source"])]
+    pub html: Option<PathBuf>,
+    #[command(flatten)]
+    pub sources: SourceArgs,
     #[command(flatten)]
     pub rows: RowArgs,
     #[command(flatten)]
@@ -152,7 +159,10 @@ impl ViewArgs {
 
     /// Whether the values of single locations are looked at, or those of several contexts are added up.
     pub fn needs_values(&self) -> bool {
-        !self.part.location.is_empty() || self.spread().is_some() || self.loops.no_loops
+        self.html.is_some()
+            || !self.part.location.is_empty()
+            || self.spread().is_some()
+            || self.loops.no_loops
     }
 
     /// The threshold that was given or the format's own.

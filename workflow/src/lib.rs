@@ -20,6 +20,7 @@ pub mod interleave;
 pub mod journal;
 mod machine_load;
 pub mod outlook;
+pub mod page;
 pub mod plan;
 pub mod report;
 pub mod results;

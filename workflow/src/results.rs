@@ -11,7 +11,7 @@ use crate::causes::Charge;
 use crate::grid::{Line, Point};
 use crate::journal::{Entry, Journal, State};
 use crate::plan::{PLAN_FILE, Plan, RunKey};
-use crate::scoring::{OwnExpectation, Question, Run, Scaling, Score};
+use crate::scoring::{Aligned, OwnExpectation, Question, Run, Scaling, Score};
 use crate::template::Argument;
 use crate::{Error, Result};
 
@@ -158,6 +158,15 @@ impl Results {
 
     /// Scores the good runs.
     pub fn score(&self, choice: &Choice) -> Result<Score> {
+        Score::new(&self.runs, &self.question(choice)?)
+    }
+
+    /// The same, with the columns that it is of.
+    pub(crate) fn score_with_columns(&self, choice: &Choice) -> Result<(Score, Aligned)> {
+        Score::with_columns(&self.runs, &self.question(choice)?)
+    }
+
+    fn question(&self, choice: &Choice) -> Result<Question> {
         self.check_some_good()?;
         let plan = &self.state.plan;
         let swept = if choice.scaling.is_none() {
@@ -180,7 +189,7 @@ impl Results {
             charge: choice.charge,
         };
         self.check_clocks(&question.metric)?;
-        Score::new(&self.runs, &question)
+        Ok(question)
     }
 
     /// Fails if no run is good.

@@ -6,6 +6,7 @@ mod table;
 use falloff_postprocess::views::ViewKind;
 use falloff_postprocess::{Clocks, CpuClock, Health, Partials, WaitClock};
 use falloff_workflow::report::{Paint, TextOptions, csv, csv_tables, json, text};
+use falloff_workflow::results::SweepState;
 use falloff_workflow::scoring::{Class, RunHealth, Scaling, Score, ScoredView};
 use proptest::prelude::*;
 
@@ -124,7 +125,7 @@ fn unknown_scales_are_named() {
 }
 
 /// A program with long names, repetitions that differ, a failed run and a warning.
-fn application() -> (Table, falloff_workflow::results::SweepState) {
+fn application() -> (Table, SweepState) {
     let main = "_start;main;app::Simulation::run";
     let force =
         format!("{main};app::PairLennardJonesCut<app::Vector3<double>, app::NeighbourList<32u>>::compute");

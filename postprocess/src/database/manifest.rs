@@ -54,9 +54,17 @@ pub struct Provenance {
 impl Provenance {
     /// Of a difference, also of a part of one, the database that was subtracted.
     pub fn subtracted(&self) -> Option<&Input> {
+        self.difference().map(|(_, subtracted)| subtracted)
+    }
+
+    /// Of a difference, also of a part of one, the database that another was subtracted from, and that other.
+    pub fn difference(&self) -> Option<(&Input, &Input)> {
         let part = |o: &&Operation| ["filter", "cut", "collapse"].contains(&o.operator.as_str());
         let operation = self.history.iter().rev().find(|o| !part(o))?;
-        operation.inputs.get(1).filter(|_| operation.operator == "diff")
+        match &operation.inputs[..] {
+            [from, subtracted] if operation.operator == "diff" => Some((from, subtracted)),
+            _ => None,
+        }
     }
 
     /// Takes from the first process what no launcher has written.

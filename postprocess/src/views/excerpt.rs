@@ -133,6 +133,11 @@ impl<'a> Excerpt<'a> {
         &self.metrics[..self.shown]
     }
 
+    /// Metrics of all [`Excerpt::columns`].
+    pub fn column_metrics(&self) -> &[&'a Metric] {
+        &self.metrics
+    }
+
     /// Columns that follow from metrics, over the values of rows of [`Excerpt::view`].
     pub fn derived(&self) -> &[DerivedColumn] {
         &self.derived

@@ -50,6 +50,6 @@ pub use selection::{Selection, SelectionError};
 pub use sheet::Sheet;
 pub use shown::{HOT_SHARE, RowOptions, Shown, Sort};
 pub use source::{LineCost, Source};
-pub use spread::{Balance, SpreadOptions};
+pub use spread::{Balance, Groups, SpreadOptions};
 pub(crate) use view::Costs;
 pub use view::{Row, View, ViewKind, build};

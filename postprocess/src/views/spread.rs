@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use super::excerpt::{Excerpt, moved};
 use super::view::{ViewKind, build};
 use crate::database::Location;
+use crate::error::Error;
 use crate::export::By;
 
 /// Groups whose columns are in memory at one time.
@@ -103,23 +104,61 @@ impl Values {
     }
 }
 
-/// Groups of locations and the cost of each, as (context, cost) in the excerpt's first metric.
-struct Groups {
-    labels: Vec<String>,
-    costs: Vec<Vec<(u32, f64)>>,
+/// Groups of locations, or sections, and the cost of each, as (context, cost) in the excerpt's first metric.
+#[derive(Clone, Debug)]
+pub struct Groups {
+    /// What each is called: `rank 3`, `app:4711`.
+    pub labels: Vec<String>,
+    /// Host of the first location of each.
+    pub hosts: Vec<String>,
+    /// (context of the excerpt's tree, exclusive cost in the metric's unit) of each, a context several times where a group has
+    /// several locations.
+    pub costs: Vec<Vec<(u32, f64)>>,
     /// Above 0 for contexts with any cost of any column at any location, so that every view has the same rows.
     presence: Vec<f64>,
+}
+
+impl Groups {
+    /// Ranks if any is known, else threads.
+    pub fn of(excerpt: &Excerpt) -> Groups {
+        grouped(excerpt, SpreadOptions { by: None, statistics: true }).1
+    }
+
+    /// The sections that the program has marked, each without those within it; none if only some locations are looked at, of which
+    /// it is not known what they have in sections.
+    ///
+    /// # Errors
+    /// Those of [`Database::section_values`].
+    pub fn of_sections(excerpt: &Excerpt) -> Result<Groups, Error> {
+        let database = excerpt.database();
+        let sections = &database.sections().sections[..];
+        let mut groups =
+            Groups { labels: Vec::new(), hosts: Vec::new(), costs: Vec::new(), presence: Vec::new() };
+        if sections.is_empty() || !database.locations().iter().all(|l| excerpt.holds(l)) {
+            return Ok(groups);
+        }
+        for section in sections {
+            let above = section.parent.map(|parent| format!("{} > ", groups.labels[parent as usize]));
+            groups.labels.push(format!("{}{}", above.unwrap_or_default(), section.label));
+        }
+        groups.hosts = vec![String::new(); sections.len()];
+        groups.costs = vec![Vec::new(); sections.len()];
+        let metric = excerpt.metrics()[0];
+        for value in database.section_values()? {
+            if &database.metrics()[value.metric as usize] == metric
+                && let Some(place) = excerpt.place(value.context)
+            {
+                groups.costs[value.section as usize].push((place, metric.in_unit(value.exclusive)));
+            }
+        }
+        Ok(groups)
+    }
 }
 
 /// Spreads the first metric, and gives with it the column that a view must have besides the excerpt's for its rows to be
 /// these.
 pub(super) fn spread(excerpt: &Excerpt, kind: ViewKind, options: SpreadOptions) -> (Spread, Vec<f64>) {
-    let locations = excerpt.database().locations();
-    let has_ranks = locations.iter().any(|l| l.rank.is_some() && excerpt.holds(l));
-    let by = options.by.unwrap_or(if has_ranks { By::Rank } else { By::Thread });
-    // Beside ranks, the launcher's own processes are none of those that the work is divided among.
-    let counts = |l: &Location| !(options.statistics && by == By::Rank && has_ranks && l.rank.is_none());
-    let Groups { labels, costs, presence } = groups(excerpt, by, counts);
+    let (by, Groups { labels, costs, presence, .. }) = grouped(excerpt, options);
     let mut values: Option<[Values; 2]> = None;
     for batch in costs.chunks(BATCH) {
         let mut columns = vec![presence.clone()];
@@ -141,9 +180,18 @@ pub(super) fn spread(excerpt: &Excerpt, kind: ViewKind, options: SpreadOptions) 
     (Spread { by, labels, values }, presence)
 }
 
+fn grouped(excerpt: &Excerpt, options: SpreadOptions) -> (By, Groups) {
+    let locations = excerpt.database().locations();
+    let has_ranks = locations.iter().any(|l| l.rank.is_some() && excerpt.holds(l));
+    let by = options.by.unwrap_or(if has_ranks { By::Rank } else { By::Thread });
+    // Beside ranks, the launcher's own processes are none of those that the work is divided among.
+    let counts = |l: &Location| !(options.statistics && by == By::Rank && has_ranks && l.rank.is_none());
+    (by, groups(excerpt, by, counts))
+}
+
 fn groups(excerpt: &Excerpt, by: By, counts: impl Fn(&Location) -> bool) -> Groups {
     let database = excerpt.database();
-    let mut labels = Vec::new();
+    let (mut labels, mut hosts) = (Vec::new(), Vec::new());
     let mut known: FxHashMap<String, usize> = FxHashMap::default();
     let mut group_of = Vec::new();
     for (location, label) in database.locations().iter().zip(by.labels(database.locations())) {
@@ -151,6 +199,7 @@ fn groups(excerpt: &Excerpt, by: By, counts: impl Fn(&Location) -> bool) -> Grou
         group_of.push(grouped.then(|| {
             *known.entry(label.clone()).or_insert_with(|| {
                 labels.push(label);
+                hosts.push(location.host.clone());
                 labels.len() - 1
             })
         }));
@@ -172,5 +221,5 @@ fn groups(excerpt: &Excerpt, by: By, counts: impl Fn(&Location) -> bool) -> Grou
         }
     }
     let places: Vec<Option<u32>> = (0..database.tree().len() as u32).map(|c| excerpt.place(c)).collect();
-    Groups { labels, costs, presence: moved(&presence, &places, excerpt.tree().len()) }
+    Groups { labels, hosts, costs, presence: moved(&presence, &places, excerpt.tree().len()) }
 }

@@ -177,8 +177,10 @@ impl Outlook {
             let asked = (question.scaling, &targets[..]);
             Part::new(place, contexts.len(), series(&work)?, spread, whole, asked)
         };
-        let mut parts =
-            Place::all(&parts, tree).into_par_iter().map(part).collect::<falloff_models::Result<Vec<Part>>>()?;
+        let mut parts = Place::all(&parts, tree)
+            .into_par_iter()
+            .map(part)
+            .collect::<falloff_models::Result<Vec<Part>>>()?;
         rank(&mut parts, ranked_at);
 
         let mut found = notes(None, &whole.series, &whole.forecast, &question.runs);

@@ -229,7 +229,7 @@ pub fn json(sweep: &SweepState, score: &Score, threshold: f64, out: &mut dyn io:
 }
 
 /// As [`json`], not yet as text.
-pub(super) fn document<'a>(sweep: &'a SweepState, score: &'a Score, threshold: f64) -> impl Serialize + 'a {
+pub(crate) fn document<'a>(sweep: &'a SweepState, score: &'a Score, threshold: f64) -> impl Serialize + 'a {
     let total = score.total();
     let analysis = score.analysis.as_ref();
     let (base_repetitions, at_repetitions) = score.repetitions;

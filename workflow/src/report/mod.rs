@@ -25,3 +25,4 @@ pub mod verdict;
 
 pub use paint::Paint;
 pub use text::{TextOptions, text};
+pub(crate) use text::{caveats as caveats_of, measured_lines};

@@ -98,7 +98,7 @@ pub(super) fn runs_line(sweep: &SweepState) -> String {
 }
 
 /// How complete the measurements are, as lines of the header.
-pub(super) fn measured_lines(health: &RunHealth) -> impl Iterator<Item = String> {
+pub(crate) fn measured_lines(health: &RunHealth) -> impl Iterator<Item = String> {
     health.lines().into_iter().enumerate().map(|(number, line)| {
         let title = if number == 0 { "measured" } else { "" };
         format!("  {title:<8}  {line}")
@@ -106,7 +106,7 @@ pub(super) fn measured_lines(health: &RunHealth) -> impl Iterator<Item = String>
 }
 
 /// What the reader must know before trusting the numbers.
-fn caveats(sweep: &SweepState, score: &Score) -> Vec<String> {
+pub(crate) fn caveats(sweep: &SweepState, score: &Score) -> Vec<String> {
     let mut found = of_sweep(sweep, &score.metric);
     if score.swapped {
         found.push(format!("--base was above --at; {} is taken as the base", score.base));

@@ -74,6 +74,16 @@ impl Growth {
         own.map_or_else(|| self.scaling.rho(base, at), |totals| self.ratio(totals, base, at))
     }
 
+    /// For every context which of [`Growth::totals`] it follows, from 1; 0 follows the scaling. Empty if all do.
+    pub(crate) fn followed(&self) -> &[u32] {
+        &self.followed
+    }
+
+    /// Expected total work by processor count of every expectation that call paths have of their own.
+    pub(crate) fn totals(&self) -> &[BTreeMap<u32, f64>] {
+        &self.totals
+    }
+
     /// Whether all factors are numbers.
     pub fn is_known(&self, base: u32, at: u32) -> bool {
         self.totals.iter().all(|totals| self.ratio(totals, base, at).is_finite())

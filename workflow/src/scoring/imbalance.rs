@@ -84,6 +84,13 @@ impl Participants {
         self.values.len().max(self.expected)
     }
 
+    /// (participant, context, seconds) of all, a place several times where it was added so.
+    pub(crate) fn values(&self) -> impl Iterator<Item = (u32, u32, f64)> + '_ {
+        self.values
+            .iter()
+            .flat_map(|(who, values)| values.iter().map(|(context, cost)| (*who, *context, *cost)))
+    }
+
     /// The columns, for [`imbalance`].
     pub fn columns(&self) -> impl Iterator<Item = Vec<f64>> + '_ {
         self.values.values().map(|values| {
@@ -104,6 +111,15 @@ pub(crate) fn participant_keys(locations: &[Location]) -> Vec<Option<u32>> {
         false => Some(index as u32),
     };
     locations.iter().enumerate().map(key).collect()
+}
+
+/// Host of each participant.
+pub(crate) fn participant_hosts(locations: &[Location]) -> BTreeMap<u32, String> {
+    let keys = participant_keys(locations);
+    keys.into_iter()
+        .zip(locations)
+        .filter_map(|(key, location)| Some((key?, location.host.clone())))
+        .collect()
 }
 
 fn has_ranks(locations: &[Location]) -> bool {

@@ -103,6 +103,11 @@ pub(crate) const PREEMPTED: &str = "preempted";
 impl Score {
     /// Scores the good runs of a sweep.
     pub fn new(runs: &[Run], question: &Question) -> Result<Score> {
+        Score::with_columns(runs, question).map(|(score, _)| score)
+    }
+
+    /// The same, with the columns that it is of, in which waiting is charged as the question has it.
+    pub(crate) fn with_columns(runs: &[Run], question: &Question) -> Result<(Score, Aligned)> {
         check_metric(runs, &question.metric, "score")?;
         let no_metric = || unknown_metric(runs, &question.metric, "score");
         let mut aligned = Aligned::new(runs, &question.metric).ok_or_else(no_metric)?;
@@ -133,7 +138,7 @@ impl Score {
                 score.analyse(&accounts, &aligned.columns);
             }
         }
-        Ok(Score { preempted: preempted(runs, &score), ..score })
+        Ok((Score { preempted: preempted(runs, &score), ..score }, aligned))
     }
 
     /// The costs of the runs that are compared, those at the base multiplied by what each context is expected to grow beyond the

@@ -2,8 +2,8 @@
 
 use falloff_models::{Basis, Error, Interval, Model, Observation, Points, Scale};
 
-use crate::outlook::forecast::predicted;
 use crate::bounds::from_beginning;
+use crate::outlook::forecast::predicted;
 
 /// Measured times, their law, and what it says of other scales.
 #[derive(Clone, Debug, PartialEq)]

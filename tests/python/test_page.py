@@ -1,0 +1,200 @@
+"""Pages that `--html` writes, in a browser without a screen: the numbers of `--format json`, and no request to anywhere."""
+
+import json
+import random
+import re
+import shutil
+import subprocess
+
+import pytest
+from measured import ENVIRONMENT, HERE, falloff, need, node
+
+VIEWS = ("context", "callers", "flat")
+NODES = 50
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory):
+    """The demonstration's sweep."""
+    directory = tmp_path_factory.mktemp("page") / "demo"
+    falloff("demo", "-o", directory)
+    return directory
+
+
+def browse(page, job, given=None):
+    """What the browser shows. The page asks nobody for anything, and nothing goes wrong in it."""
+    need("chromium")
+    node("puppeteer-core")
+    command = ["node", HERE.parent / "clients/page.cjs", page, job]
+    environment = ENVIRONMENT | {"CHROMIUM": shutil.which("chromium")}
+    done = subprocess.run(
+        command, input=json.dumps(given).encode(), check=True, stdout=subprocess.PIPE, env=environment, timeout=300
+    )
+    answer = json.loads(done.stdout)
+    assert set(answer["requests"]) <= {page.resolve().as_uri(), "about:blank"}
+    assert answer["errors"] == []
+    return answer["result"]
+
+
+def paths(rows, indices):
+    """The scopes from below the root to each of these rows."""
+    by_id = {row["id"]: row for row in rows}
+    for index in indices:
+        path, row = [], rows[index]
+        while row["parent"] is not None:
+            path.insert(0, {key: row[key] for key in ("kind", "name", "module", "file", "line", "call_line")})
+            row = by_id[row["parent"]]
+        yield rows[index], path
+
+
+def chosen(rows, field):
+    """Some rows with any cost, but none of those deep ones whose paths would only take time."""
+    held = [i for i, row in enumerate(rows) if row[field] and row["kind"] != "root"]
+    return random.Random(1).sample(held, min(NODES, len(held)))
+
+
+def number(text):
+    return float(re.match(r"[−+]?[\d.]+", text)[0].replace("−", "-").replace("+", ""))
+
+
+def same(shown, wanted):
+    """Equal as far as is shown, which is at least one decimal."""
+    decimals = len(re.match(r"[−+]?\d+\.(\d+)", shown)[1])
+    assert number(shown) == pytest.approx(wanted, abs=0.51 * 10**-decimals), shown
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_run_has_the_numbers_of_its_json(demo, tmp_path, view):
+    run = demo / "runs/n0004-r1"
+    page = tmp_path / "run.html"
+    falloff("view", run, "--html", page)
+    document = json.loads(falloff("view", run, "--view", view, "--format", "json"))
+    rows = document["rows"]
+    cases = list(paths(rows, chosen(rows, "inclusive_ns")))
+    shown = browse(page, "numbers", [{"view": view, "path": path} for _, path in cases])
+    unit, factor = ("s", 1e9) if rows[0]["inclusive_ns"] >= 1e9 else ("ms", 1e6)
+    for (row, _), seen in zip(cases, shown, strict=True):
+        assert seen["name"] == row["name"][:239] or seen["name"].endswith("…")
+        for side, field in (("incl.", "inclusive"), ("excl.", "exclusive")):
+            value, percent, _ = seen["cells"][f"{document['metric']} {side} {unit}"].split()
+            same(value, row[f"{field}_ns"] / factor)
+            same(percent, row[f"{field}_percent"])
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_sweep_has_the_numbers_of_its_json(demo, tmp_path, view):
+    page = tmp_path / "sweep.html"
+    falloff("score", demo, "--html", page)
+    score = json.loads(falloff("score", demo, "--format", "json"))
+    rows = score["contexts"] if view == "context" else score["views"][view]
+    cases = list(paths(rows, chosen(rows, "work_at_incl_seconds")))
+    shown = browse(page, "numbers", [{"view": view, "path": path} for _, path in cases])
+    for (row, _), seen in zip(cases, shown, strict=True):
+        for side in ("incl", "excl"):
+            value, width = seen["cells"][f"excess {side}. %"].split(" ± ")
+            same(value, row[f"excess_{side}_percent"])
+            same(width, row[f"excess_{side}_half_width_percent"])
+        same(seen["cells"][f"work at {score['at']} s"], row["work_at_incl_seconds"])
+        assert seen["sure"] == row["significant"]
+
+
+def test_a_difference_has_the_numbers_of_its_json(demo, tmp_path):
+    new, old = demo / "runs/n0004-r1", demo / "runs/n0002-r1"
+    page, kept = tmp_path / "difference.html", tmp_path / "difference"
+    falloff("diff", new, old, "-o", kept, "--html", page)
+    document = json.loads(falloff("view", kept, "--format", "json"))
+    rows = document["rows"]
+    cases = list(paths(rows, chosen(rows, "inclusive_ns")))
+    shown = browse(page, "numbers", [{"view": "context", "path": path} for _, path in cases])
+    for (row, _), seen in zip(cases, shown, strict=True):
+        [(heading, cell)] = [(h, c) for h, c in seen["cells"].items() if h.startswith(f"{document['metric']} incl.")]
+        value, percent, _ = cell.split()
+        same(value, row["inclusive_ns"] / {"s": 1e9, "ms": 1e6}[heading.split()[-1]])
+        same(percent, row["inclusive_percent"])
+    said = browse(page, "text")
+    assert said.index("Not matched with any call path of the other") < said.index("new ") < said.index("old ")
+    assert f"{new}: " in said and f"{old}: " in said
+
+
+def test_ranks_sections_and_formulas(profile, tmp_path):
+    page = tmp_path / "ranks.html"
+    falloff("view", profile.dir, "--metric", "cpu", "--html", page)
+    seen = browse(page, "filters")
+    same(seen["all"].split()[0], profile.total("cpu"))
+    same(seen["rank"].split()[0], profile.total("cpu", "--location", "rank=1"))
+    assert seen["again"] == seen["all"]
+    assert seen["sections"][:2] == ["all", "MPI_MAIN"]
+    assert 0 < number(seen["section"]) <= number(seen["all"])
+    same(seen["twice"], 2 * profile.total("cpu"))
+    assert 'there is no "nothing"' in seen["wrong"]
+
+
+def test_the_overview_says_what_is_lost_and_leads_there(demo, tmp_path):
+    page = tmp_path / "sweep.html"
+    falloff("score", demo, "--html", page)
+    score = json.loads(falloff("score", demo, "--format", "json"))
+    seen = browse(page, "overview")
+    assert f"{score['total_excess_percent']:.1f} ± {score['total_excess_half_width_percent']:.1f} %" in seen["headline"]
+    assert len(seen["findings"]) == len(score["findings"])
+    first = score["findings"][0]
+    same(seen["findings"][0], first["cost_percent"])
+    assert f"row={first['id']}" in seen["hash"] and seen["at"]["name"] == first["name"]
+    titles = ("Speed-up.", "Efficiency.", "excess work by cause", "waterfall of efficiencies")
+    assert all(any(picture.startswith(title) for picture in seen["pictures"]) for title in titles)
+    assert any(curve.startswith("Work over processor counts") for curve in seen["curves"])
+
+
+def test_keys_and_clicks_do_what_they_say(demo, tmp_path):
+    page = tmp_path / "run.html"
+    falloff("view", demo / "runs/n0004-r1", "--html", page)
+    seen = browse(page, "drive")
+    assert seen["start"]["row"] == "<program>" and len(seen["closed"]["names"]) == 1
+    assert seen["opened"]["level"] == "2"
+    assert int(seen["hotPath"]["level"]) > 5 and seen["zoomed"]["names"][0] == seen["hotPath"]["row"]
+    assert "<program>" not in seen["zoomed"]["names"] and "top=" in seen["zoomed"]["hash"]
+    assert "top=" not in seen["whole"]["hash"]
+    assert re.fullmatch(r"1 of \d+", seen["words"])
+    assert all(seen["linked"][key] == seen["found"][key] for key in ("row", "level", "hash"))
+    assert set(seen["flattened"]["names"]).isdisjoint({"<program>"})
+    names = seen["byName"]["names"][1:]
+    assert names == sorted(names) and names != seen["callers"]["names"][1:]
+    assert seen["help"] and seen["colours"] != "rgb(255, 255, 255)"
+    assert seen["printed"] > 20
+    assert seen["flame"] > 0 and seen["unnamed"] == 0
+    assert seen["wide1280"] <= 1280 and seen["wide800"] <= 800
+
+
+def test_damage_is_said_in_words(demo, tmp_path):
+    page = tmp_path / "run.html"
+    falloff("view", demo / "runs/n0001-r1", "--html", page)
+    text = page.read_text()
+    middle = text.index('id="data">') + 400
+    for damaged in (text[:middle] + text[middle + 101 :], text[:middle] + "AAAAAAAA" + text[middle + 8 :]):
+        page.write_text(damaged)
+        assert "The data of this page is damaged" in browse(page, "text")
+
+
+HOSTILE = ("<img src=x onerror=alert(1)>", "</script><script>fail()</script>", "\u202egnp.exe\u2066", "наука 😀 'quoted' \"twice\"")
+
+
+def test_names_are_only_ever_names(tmp_path):
+    """A program whose functions are called what would be HTML, or turn round what is around it, or are endless."""
+    need("gcc", "objcopy")
+    names = [*HOSTILE, "x" * 10_000]
+    work = "{ for (long i = 0; i < 60000000; i++) sink += i; }"
+    functions = [f"__attribute__((noinline)) void f{i}(void) {work}" for i in range(len(names))]
+    calls = " ".join(f"f{i}();" for i in range(len(names)))
+    source = tmp_path / "hostile.c"
+    source.write_text("\n".join(["static volatile long sink;", *functions, f"int main(void) {{ {calls} return 0; }}"]))
+    program = tmp_path / "hostile"
+    subprocess.run(["gcc", "-O1", source, "-o", program], check=True)
+    renamed = [f"--redefine-sym=f{i}={name}" for i, name in enumerate(names)]
+    subprocess.run(["objcopy", *renamed, program], check=True)
+    falloff("run", "-e", "cpu", "-o", tmp_path / "run", "--", program)
+    page = tmp_path / "run.html"
+    falloff("view", tmp_path / "run", "--html", page)
+    seen = browse(page, "text")
+    for name in HOSTILE[:2] + HOSTILE[3:]:
+        assert name in seen
+    assert "\u202e" not in seen and "\\u{202e}gnp.exe\\u{2066}" in seen
+    assert "x" * 200 in seen and "x" * 300 not in seen

@@ -1,0 +1,210 @@
+// The views of a model, the table, and what can be done with them.
+import { CallersView } from "./callers_view.js";
+import { ContextView } from "./context_view.js";
+import { FlatView } from "./flat_view.js";
+import { Functions } from "./grouped_view.js";
+import { Listing } from "./listing.js";
+import { Search } from "./search.js";
+import { Table } from "./table.js";
+import { csv } from "./csv.js";
+import { save } from "./element.js";
+
+/** Views by name, in the order of their tabs. */
+export const VIEWS = { context: "Calling context", callers: "Callers", flat: "Flat" };
+
+/** The state of the table: which view of a model, what is chosen in it, and all actions on it. */
+export class Explorer {
+  view = "context";
+  selected = 0;
+  search = null;
+  threshold = 0;
+  #listings = new Map();
+  #functions = null;
+
+  /** `changed()` is called when something else is shown, `chosen(view, row)` when another row is chosen. */
+  constructor(model, { changed, chosen }) {
+    this.model = model;
+    this.changed = changed;
+    this.chosen = chosen;
+    this.table = new Table({
+      select: (row) => this.select(row),
+      sort: (column) => this.sort(column),
+      toggle: (index) => this.#change(() => this.listing.toggle(index)),
+    });
+  }
+
+  get columns() {
+    return this.model.columns.filter((column) => column.shown);
+  }
+
+  /** The listing of the view that is shown; it is made when it is first looked at. */
+  get listing() {
+    let listing = this.#listings.get(this.view);
+    if (!listing) {
+      const { tree, present } = this.model;
+      if (this.view !== "context") this.#functions ??= new Functions(tree);
+      const view =
+        this.view === "context"
+          ? new ContextView(tree, present)
+          : this.view === "callers"
+            ? new CallersView(tree, present, this.#functions)
+            : new FlatView(tree, present, this.#functions);
+      const [first] = this.model.columns;
+      listing = new Listing(
+        view,
+        this.model.columns,
+        this.view === "context" ? first : this.#own(first),
+        this.threshold,
+      );
+      if (this.view === "context") {
+        listing.hotPath(view.root).forEach((row) => listing.open.add(row));
+        listing.rebuild();
+      }
+      this.#listings.set(this.view, listing);
+    }
+    return listing;
+  }
+
+  /** The exclusive column beside an inclusive one: functions are told apart by their own cost. */
+  #own(column) {
+    return this.model.columns.find((other) => other.id === column.id.replace(/incl$/, "excl")) ?? column;
+  }
+
+  /** Looks at another model of the same tree: other cost, other columns. */
+  use(model) {
+    const before = this.listing;
+    const key = before.view.key(this.selected);
+    this.model = model;
+    this.#listings.clear();
+    this.show(this.view, key);
+  }
+
+  /** Shows a view, with the row of this key chosen if there is one. */
+  show(view, key = null) {
+    this.view = view;
+    const { listing } = this;
+    const row = key === null ? null : listing.view.find(key);
+    this.search = null;
+    this.table.selected = null;
+    this.select(row ?? listing.top);
+  }
+
+  /** Chooses a row and brings it onto the screen. */
+  select(row) {
+    this.selected = row;
+    this.table.selected = row;
+    if (!this.listing.rows.includes(row)) this.listing.reveal(row);
+    this.#draw();
+    this.table.bringIntoSight(this.#index);
+    this.chosen(this.listing.view, row);
+  }
+
+  get #index() {
+    return Math.max(0, this.listing.rows.indexOf(this.selected));
+  }
+
+  #draw() {
+    this.table.show(this.listing, this.columns);
+    this.changed();
+  }
+
+  /** Changes the listing and shows it. */
+  #change(action) {
+    action();
+    this.#draw();
+  }
+
+  sort(column) {
+    this.#change(() => this.listing.sortBy(column));
+    this.table.bringIntoSight(this.#index);
+  }
+
+  #goto(index) {
+    const { rows } = this.listing;
+    this.select(rows[Math.max(0, Math.min(rows.length - 1, index))]);
+  }
+
+  setThreshold(percent) {
+    this.threshold = Number.isFinite(percent) ? percent : 0;
+    this.listing.threshold = this.threshold;
+    this.#change(() => this.listing.refresh());
+    this.#keepChosen();
+  }
+
+  setShown(column, shown) {
+    column.shown = shown;
+    this.refresh();
+  }
+
+  /** After other columns. */
+  refresh = () => this.#change(() => this.listing.refresh());
+
+  setSearch(pattern) {
+    const { listing } = this;
+    this.search = new Search(listing.view, this.model.tree, pattern, listing.order ?? listing.columns[0]);
+    return this.search.words;
+  }
+
+  found(by) {
+    const row = this.search?.step(by) ?? null;
+    if (row !== null) this.select(row);
+    return this.search?.words ?? "";
+  }
+
+  down = () => this.#goto(this.#index + 1);
+  up = () => this.#goto(this.#index - 1);
+  pageDown = () => this.#goto(this.#index + this.table.room);
+  pageUp = () => this.#goto(this.#index - this.table.room);
+  first = () => this.#goto(0);
+  last = () => this.#goto(Infinity);
+  toggle = () => this.#change(() => this.listing.toggle(this.#index));
+
+  open() {
+    const { listing } = this;
+    if (!listing.view.hasChildren(this.selected)) return;
+    if (listing.open.has(this.selected)) this.down();
+    else this.toggle();
+  }
+
+  close() {
+    const above = this.listing.view.parent(this.selected);
+    if (this.listing.open.has(this.selected) && this.listing.view.hasChildren(this.selected)) this.toggle();
+    else if (above !== null && this.selected !== this.listing.top) this.select(above);
+  }
+
+  hotPath() {
+    const path = this.listing.hotPath(this.selected);
+    if (path.length > 0) this.select(path.at(-1));
+  }
+
+  zoom = () => this.#change(() => this.listing.zoom(this.selected));
+
+  unzoom() {
+    this.#change(() => this.listing.zoom(this.listing.view.root));
+    this.select(this.selected);
+  }
+
+  flatten = () => this.#flatten(1);
+  unflatten = () => this.#flatten(-1);
+
+  #flatten(levels) {
+    this.#change(() => this.listing.flatten(levels));
+    this.#keepChosen();
+  }
+
+  /** Chooses the first row if the chosen one is not listed any more. */
+  #keepChosen() {
+    if (!this.listing.rows.includes(this.selected)) this.select(this.listing.rows[0]);
+  }
+
+  nextColumn() {
+    const { columns, listing } = this;
+    this.sort(columns[(columns.indexOf(listing.order) + 1) % columns.length]);
+  }
+
+  reverse = () => this.sort(this.listing.order);
+
+  csv() {
+    save(`falloff-${this.view}.csv`, "text/csv", csv(this.listing, this.columns));
+  }
+}

@@ -1,0 +1,119 @@
+// Call paths over ranks or threads: how much each has of each.
+import { element } from "./element.js";
+import { isDark } from "./header.js";
+import { parted, quantity, shortened } from "./number.js";
+
+const [ROOM, TALLNESS, TOP] = [280, 18, 22];
+/** Call paths that are drawn. */
+const MOST_PATHS = 300;
+
+/** Which of `count` participants are in each of at most `most` columns: `[first, end)`. */
+export function columnsOf(count, most) {
+  const columns = Math.max(1, Math.min(count, most));
+  return Array.from({ length: columns }, (_, i) => [
+    Math.floor((i * count) / columns),
+    Math.floor(((i + 1) * count) / columns),
+  ]);
+}
+
+/** The picture of the rows that a listing lists; `on` has `select(row)`. */
+export class Heat {
+  #rows = [];
+
+  constructor(on) {
+    this.canvas = element("canvas", { tabindex: "-1" });
+    this.words = element("p", { class: "dim words" });
+    this.choice = element("select", { "aria-label": "what colours show", on: { change: () => this.draw() } }, [
+      element("option", { text: "share of the row's largest" }),
+      element("option", { text: "share of the largest of all" }),
+    ]);
+    this.scroller = element("div", { class: "scroller" }, [this.canvas]);
+    const bar = element("div", { class: "toolbar" }, [element("label", {}, ["colour", this.choice]), this.words]);
+    this.root = element("div", { class: "picture" }, [bar, this.scroller]);
+    this.canvas.addEventListener("click", ({ offsetY }) => this.#at(offsetY, ({ row }) => on.select(row)));
+    this.canvas.addEventListener("mousemove", ({ offsetX, offsetY }) =>
+      this.#at(offsetY, (line) => this.#say(line, offsetX)),
+    );
+    new ResizeObserver(() => this.draw()).observe(this.scroller);
+  }
+
+  /** Shows the rows of a listing. */
+  show(model, listing, selected) {
+    Object.assign(this, { model, selected, view: listing.view, spread: model.spread });
+    const rows = listing.rows.slice(0, MOST_PATHS);
+    this.#rows = this.spread
+      ? rows.map((row, index) => ({ row, depth: listing.depths[index], values: this.spread.of(listing.view, row) }))
+      : [];
+    this.words.textContent = this.spread
+      ? `the ${rows.length} rows that the calling context lists, over ${this.spread.count} ranks or threads`
+      : "not known with this filter";
+    this.draw();
+  }
+
+  draw() {
+    const wide = this.scroller.clientWidth;
+    if (!this.model || wide === 0) return;
+    const dots = devicePixelRatio || 1;
+    const tall = TOP + this.#rows.length * TALLNESS;
+    const { canvas } = this;
+    [canvas.width, canvas.height] = [wide * dots, tall * dots];
+    [canvas.style.width, canvas.style.height] = [`${wide}px`, `${tall}px`];
+    canvas.setAttribute("role", "img");
+    canvas.setAttribute(
+      "aria-label",
+      "call paths over ranks or threads; the distribution of the chosen row beside has the same",
+    );
+    const pen = canvas.getContext("2d");
+    pen.scale(dots, dots);
+    pen.font = "12px system-ui, sans-serif";
+    pen.textBaseline = "middle";
+    const dark = isDark();
+    if (!this.spread) return;
+    this.columns = columnsOf(this.spread.count, wide - ROOM);
+    this.width = (wide - ROOM - 2) / this.columns.length;
+    pen.fillStyle = dark ? "#9aa4b0" : "#5c6570";
+    pen.fillText(this.spread.label(0), ROOM, TOP / 2);
+    pen.textAlign = "right";
+    pen.fillText(this.spread.label(this.spread.count - 1), wide - 4, TOP / 2);
+    pen.textAlign = "left";
+    const all = this.#rows.reduce((most, { values }) => Math.max(most, ...this.#means(values)), 0);
+    this.#rows.forEach((line, index) =>
+      this.#line(pen, line, TOP + index * TALLNESS, this.choice.selectedIndex === 1 ? all : null, dark),
+    );
+  }
+
+  /** The mean of the participants in each column. */
+  #means(values) {
+    return this.columns.map(([from, end]) => values.subarray(from, end).reduce((a, b) => a + b, 0) / (end - from));
+  }
+
+  #line(pen, { row, depth, values }, y, all, dark) {
+    const ink = dark ? "#e4e7eb" : "#1c2024";
+    pen.fillStyle = ink;
+    const name = parted(this.view.describe(row).name)[1];
+    pen.fillText(shortened(name, 38 - Math.min(20, depth)), 6 + Math.min(20, depth) * 6, y + TALLNESS / 2);
+    const means = this.#means(values);
+    const most = all ?? Math.max(...means);
+    means.forEach((value, i) => {
+      const share = most > 0 ? Math.max(0, value) / most : 0;
+      pen.fillStyle = `hsl(216 ${Math.round(20 + 50 * share)}% ${dark ? 14 + 46 * share : 97 - 52 * share}%)`;
+      pen.fillRect(ROOM + i * this.width, y, Math.ceil(this.width), TALLNESS - 1);
+    });
+    if (row === this.selected) {
+      pen.strokeStyle = ink;
+      pen.strokeRect(ROOM + 0.5, y, this.columns.length * this.width - 1, TALLNESS - 1);
+    }
+  }
+
+  #at(y, act) {
+    const line = this.#rows[Math.floor((y - TOP) / TALLNESS)];
+    if (y >= TOP && line) act(line);
+  }
+
+  #say({ row, values }, x) {
+    const [from] = this.columns[Math.floor((x - ROOM) / this.width)] ?? [];
+    const name = shortened(parted(this.view.describe(row).name)[1], 60);
+    this.words.textContent =
+      from === undefined ? name : `${name}, ${this.spread.label(from)}: ${quantity(values[from], this.model.unit)}`;
+  }
+}

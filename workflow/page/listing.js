@@ -1,0 +1,187 @@
+// Which rows of a view are listed, and in which order.
+
+/** The listed rows of a view, with what is open, the order, and the top. */
+export class Listing {
+  /** Open rows. */
+  open = new Set();
+  /** The row that is listed as the top. */
+  top;
+  /** Rows with a smaller share than this are left out, percent of the first column. */
+  threshold = 0;
+  /** How many levels below the top are passed over. */
+  flattened = 0;
+  descending = true;
+  #sorted = new Map();
+
+  constructor(view, columns, order = columns[0], threshold = 0) {
+    this.view = view;
+    this.columns = columns;
+    this.order = order;
+    this.threshold = threshold;
+    this.top = view.root;
+    this.natural = this.orderKey;
+    this.open.add(view.root);
+    this.rebuild();
+  }
+
+  /** The order as it is written in a link: a column or `name`, with a minus in front if the smallest is first. */
+  get orderKey() {
+    return `${this.descending ? "" : "-"}${this.order?.id ?? "name"}`;
+  }
+
+  set orderKey(key) {
+    const id = key.replace(/^-/, "");
+    const column = this.columns.find((one) => one.id === id) ?? null;
+    if (column === null && id !== "name") return;
+    [this.order, this.descending] = [column, !key.startsWith("-")];
+    this.refresh();
+  }
+
+  /** Works out the listed rows anew: each with its depth, and with how many rows above it have several below them. */
+  rebuild() {
+    Object.assign(this, this.#walked(this.#start().map((row) => [row, 0, 0])));
+  }
+
+  /** These rows with all that is open below them. */
+  #walked(start) {
+    const [rows, depths, forks] = [[], [], []];
+    const stack = start.reverse();
+    while (stack.length > 0) {
+      const [row, depth, fork] = stack.pop();
+      rows.push(row);
+      depths.push(depth);
+      forks.push(fork);
+      if (this.open.has(row)) for (const below of this.#below(row, depth, fork).reverse()) stack.push(below);
+    }
+    return { rows, depths, forks };
+  }
+
+  #below(row, depth, fork) {
+    const below = this.children(row);
+    return below.map((child) => [child, depth + 1, fork + (below.length > 1 ? 1 : 0)]);
+  }
+
+  #start() {
+    let start = [this.top];
+    for (let level = 0; level < this.flattened; level++) {
+      start = start.flatMap((row) => (this.view.hasChildren(row) ? this.children(row) : [row]));
+    }
+    return this.flattened > 0 ? this.#ordered(start) : start;
+  }
+
+  /** Rows directly below that are large enough, in order. */
+  children(row) {
+    let known = this.#sorted.get(row);
+    if (!known)
+      this.#sorted.set(row, (known = this.#ordered(this.view.children(row).filter((child) => this.#isLarge(child)))));
+    return known;
+  }
+
+  #isLarge(row) {
+    if (this.threshold === 0) return true;
+    return this.columns.some((column) => {
+      const percent = column.shown ? column.percent(this.view, row) : null;
+      return percent !== null && Math.abs(percent) >= this.threshold;
+    });
+  }
+
+  #ordered(rows) {
+    const { view, order, descending } = this;
+    if (order === null) {
+      const names = new Map(rows.map((row) => [row, view.describe(row).name]));
+      return [...rows].sort((a, b) => (names.get(a) < names.get(b) ? -1 : names.get(a) > names.get(b) ? 1 : a - b));
+    }
+    const values = Float64Array.from(rows, (row) => order.value(view, row) ?? -Infinity);
+    const sign = descending ? 1 : -1;
+    const places = Uint32Array.from(rows.keys()).sort((a, b) => sign * (values[b] - values[a]) || rows[a] - rows[b]);
+    return Array.from(places, (place) => rows[place]);
+  }
+
+  /** Sorts by a column, or by name if it is null; by the same column again the other way round. */
+  sortBy(column) {
+    this.descending = this.order === column ? !this.descending : true;
+    this.order = column;
+    this.refresh();
+  }
+
+  /** After another threshold, columns or values. */
+  refresh() {
+    this.#sorted.clear();
+    this.rebuild();
+  }
+
+  /** Opens or closes the listed row at a place. */
+  toggle(index) {
+    const row = this.rows[index];
+    if (this.open.has(row)) this.close(index);
+    else this.expand(index);
+  }
+
+  /** Opens the listed row at a place. */
+  expand(index) {
+    const row = this.rows[index];
+    if (this.open.has(row)) return;
+    this.open.add(row);
+    this.#replace(index + 1, index + 1, this.#walked(this.#below(row, this.depths[index], this.forks[index])));
+  }
+
+  /** Closes the listed row at a place. */
+  close(index) {
+    if (!this.open.delete(this.rows[index])) return;
+    let end = index + 1;
+    while (end < this.rows.length && this.depths[end] > this.depths[index]) end++;
+    this.#replace(index + 1, end, { rows: [], depths: [], forks: [] });
+  }
+
+  #replace(from, to, by) {
+    for (const name of ["rows", "depths", "forks"]) {
+      // Few rows are put in where they belong; a call cannot take very many.
+      if (by[name].length < 10000) this[name].splice(from, to - from, ...by[name]);
+      else this[name] = this[name].slice(0, from).concat(by[name], this[name].slice(to));
+    }
+  }
+
+  /** The way from a row down, each time to the child with the largest value while that is at least half of the row above. */
+  hotPath(row, column = this.order ?? this.columns[0], share = 0.5) {
+    const path = [];
+    const size = (at) => Math.abs(column.value(this.view, at) ?? 0);
+    for (let here = row; ;) {
+      const below = this.view.children(here);
+      if (below.length === 0) return path;
+      const next = below.reduce((best, child) => (size(child) > size(best) ? child : best));
+      if (size(next) === 0 || size(next) < share * size(here)) return path;
+      path.push(next);
+      here = next;
+    }
+  }
+
+  /** Opens all rows above a row, and lists the whole if it is outside of the top; gives its place. */
+  reveal(row) {
+    const above = [];
+    for (let at = this.view.parent(row); at !== null; at = this.view.parent(at)) above.push(at);
+    if (row !== this.top && !above.includes(this.top)) this.top = this.view.root;
+    above.forEach((at) => this.open.add(at));
+    this.rebuild();
+    let index = this.rows.indexOf(row);
+    if (index < 0 && (this.threshold > 0 || this.flattened > 0)) {
+      [this.threshold, this.flattened] = [0, 0];
+      this.refresh();
+      index = this.rows.indexOf(row);
+    }
+    return index;
+  }
+
+  /** Lists a row as the top. */
+  zoom(row) {
+    this.top = row;
+    this.flattened = 0;
+    this.open.add(row);
+    this.rebuild();
+  }
+
+  /** Passes over one level more, or (-1) one less. */
+  flatten(levels) {
+    this.flattened = Math.max(0, this.flattened + levels);
+    this.rebuild();
+  }
+}

@@ -1,0 +1,46 @@
+// Rows that a regular expression finds.
+
+/** The rows of a view whose function's name matches, those with the largest value of a column first. */
+export class Search {
+  /** `error` says what is wrong with a pattern, else it is null. */
+  constructor(view, tree, pattern, column) {
+    this.pattern = pattern;
+    this.rows = [];
+    this.at = -1;
+    this.error = null;
+    if (pattern === "") return;
+    let expression;
+    try {
+      expression = new RegExp(pattern, "iu");
+    } catch (error) {
+      this.error = error.message.replace(/^Invalid regular expression: /, "");
+      return;
+    }
+    const known = new Map();
+    const matches = (scope) => {
+      const name = tree.names[scope];
+      let found = known.get(name);
+      if (found === undefined) known.set(name, (found = expression.test(tree.text(name) ?? "")));
+      return found;
+    };
+    const rows = view.search(matches);
+    const values = Float64Array.from(rows, (row) => Math.abs(column.value(view, row) ?? 0));
+    const places = Uint32Array.from(rows.keys()).sort((a, b) => values[b] - values[a] || rows[a] - rows[b]);
+    this.rows = Array.from(places, (place) => rows[place]);
+  }
+
+  /** The next row, or with -1 the one before; null if there is none. */
+  step(by) {
+    if (this.rows.length === 0) return null;
+    this.at = this.at < 0 && by < 0 ? this.rows.length - 1 : (this.at + by + this.rows.length) % this.rows.length;
+    return this.rows[this.at];
+  }
+
+  /** What was found, in words. */
+  get words() {
+    if (this.error !== null) return `not a regular expression: ${this.error}`;
+    if (this.pattern === "") return "";
+    if (this.rows.length === 0) return "nothing matches";
+    return this.at < 0 ? `${this.rows.length} match` : `${this.at + 1} of ${this.rows.length}`;
+  }
+}

@@ -1,0 +1,192 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { CallersView } from "../callers_view.js";
+import { Column } from "../column.js";
+import { ContextView } from "../context_view.js";
+import { csv } from "../csv.js";
+import { FlatView } from "../flat_view.js";
+import { Functions } from "../grouped_view.js";
+import { Listing } from "../listing.js";
+import { Search } from "../search.js";
+import { presence, Series } from "../series.js";
+import { chosenOf, spreadOf, withinSection } from "../spread.js";
+import { Tree } from "../tree.js";
+import { Data } from "../unpack.js";
+import { COSTS, packed, RECURSIVE, treeBlocks } from "./synthetic.js";
+
+const tree = new Tree(new Data(packed({}, treeBlocks(RECURSIVE))));
+const series = new Series(tree, Float64Array.from(COSTS));
+const present = presence(tree, [series]);
+const functions = new Functions(tree);
+const inclusive = new Column({
+  id: "t.incl",
+  title: "t",
+  unit: "count",
+  whole: 31,
+  value: (view, row) => view.inclusive(row, series),
+});
+
+/** All rows below a row: name, inclusive, own, and what is below. */
+function outline(view, row = view.root) {
+  return view.children(row).map((child) => {
+    const { name, callLine } = view.describe(child);
+    const below = outline(view, child);
+    return [
+      callLine === null ? name : `${name}@${callLine}`,
+      view.inclusive(child, series),
+      view.own(child, series),
+      ...(below.length ? [below] : []),
+    ];
+  });
+}
+
+test("callers: recursion counts once, and inlined functions are functions", () => {
+  assert.deepEqual(outline(new CallersView(tree, present, functions)), [
+    ["main", 15, 0],
+    [
+      "f",
+      7,
+      5,
+      [
+        ["main@2", 7, 1],
+        ["g@21", 4, 4, [["f@12", 4, 4, [["main@2", 4, 4]]]]],
+      ],
+    ],
+    [
+      "g",
+      14,
+      10,
+      [
+        ["f@12", 6, 2, [["main@2", 6, 2]]],
+        ["main@3", 8, 8],
+      ],
+    ],
+    ["[unsampled]", 16, 16],
+  ]);
+});
+
+test("flat: module, file, function, loop, line", () => {
+  assert.deepEqual(outline(new FlatView(tree, present, functions)), [
+    [
+      "app",
+      15,
+      15,
+      [
+        [
+          "a.c",
+          15,
+          5,
+          [
+            ["main", 15, 0],
+            [
+              "f",
+              7,
+              5,
+              [
+                ["a.c:11", 1, 1],
+                ["loop at a.c:13", 4, 4, [["a.c:14", 4, 4]]],
+              ],
+            ],
+          ],
+        ],
+        ["b.c", 14, 10, [["g", 14, 10, [["b.c:21", 8, 8]]]]],
+      ],
+    ],
+    ["[unsampled]", 16, 16],
+  ]);
+});
+
+test("rows are found again by their key in every view", () => {
+  for (const view of [
+    new ContextView(tree, present),
+    new CallersView(tree, present, functions),
+    new FlatView(tree, present, functions),
+  ]) {
+    const rows = [view.root];
+    for (const row of rows) rows.push(...view.children(row));
+    assert.ok(rows.length > 8, view.kind);
+    rows.forEach((row) => assert.equal(view.find(view.key(row)), row, view.kind));
+    assert.equal(view.find("no such row"), null);
+  }
+});
+
+test("a listing opens, closes, sorts, zooms, flattens and finds the hot path", () => {
+  const view = new ContextView(tree, present);
+  const listing = new Listing(view, [inclusive]);
+  assert.deepEqual(listing.rows, [0, 10, 1]);
+  listing.toggle(2);
+  assert.deepEqual(listing.rows, [0, 10, 1, 8, 2]);
+  assert.deepEqual(listing.depths, [0, 1, 1, 2, 2]);
+  listing.sortBy(inclusive);
+  assert.deepEqual(listing.rows, [0, 1, 2, 8, 10]);
+  listing.close(1);
+  assert.deepEqual(listing.rows, [0, 1, 10]);
+  assert.deepEqual(listing.hotPath(1), [8, 9]);
+  assert.equal(listing.reveal(7), 7);
+  listing.zoom(2);
+  assert.equal(listing.rows[0], 2);
+  listing.reveal(10);
+  assert.equal(listing.top, 0);
+  listing.flatten(1);
+  assert.ok(!listing.rows.includes(0));
+  listing.threshold = 100 * (9 / 31);
+  listing.flatten(-1);
+  listing.refresh();
+  assert.ok(listing.rows.includes(10) && !listing.rows.includes(8));
+});
+
+test("a search gives the largest first, and says what is wrong with a pattern", () => {
+  const view = new ContextView(tree, present);
+  const search = new Search(view, tree, "^[fg]$", inclusive);
+  assert.deepEqual(search.rows, [8, 2, 4, 5]);
+  assert.deepEqual([search.step(1), search.words, search.step(-1)], [8, "1 of 4", 5]);
+  assert.match(new Search(view, tree, "(", inclusive).words, /not a regular expression/);
+  assert.equal(new Search(view, tree, "nothing", inclusive).words, "nothing matches");
+});
+
+test("CSV is quoted", () => {
+  const column = new Column({ id: "x", title: 'a,"b"', unit: "count", value: () => 1.5 });
+  const lines = csv(new Listing(new ContextView(tree, present), [column]), [column]).split("\r\n");
+  assert.equal(lines[0], 'depth,kind,name,module,file,line,call_line,"a,""b"" count"');
+  assert.equal(lines[1], "0,root,<program>,,,,,1.5");
+});
+
+test("ranks have their own part of a row, and some of them can be looked at", () => {
+  const counts = RECURSIVE.map(() => 0);
+  const blocks = {
+    ...treeBlocks(RECURSIVE),
+    "s.counts": ["natural", [0, ...counts]],
+    "s.participants": ["natural", [0, 1, 1]],
+    "s.values": ["whole", [2, 4, 8]],
+  };
+  [blocks["s.counts"][1][4], blocks["s.counts"][1][7], blocks["s.counts"][1][9]] = [1, 1, 1];
+  const spreads = [
+    { block: "s", divisor: 2, labels: ["rank 5", "rank 7"], hosts: ["", ""], processors: null, left_out: false },
+  ];
+  const spread = spreadOf(new Data(packed({ spreads }, blocks)));
+  assert.deepEqual([...spread.of(new ContextView(tree, present), 2)], [1, 2]);
+  const callers = new CallersView(tree, present, functions);
+  assert.deepEqual([...spread.of(callers, callers.children(0)[2])], [1, 6]);
+  assert.equal(spread.imbalance(callers, callers.children(0)[2]), 100 * (12 / 7 - 1));
+  const chosen = chosenOf("6-9", spread);
+  assert.deepEqual(chosen, [false, true]);
+  assert.deepEqual(
+    [...spread.exclusive(chosen)].filter((value) => value > 0),
+    [4, 8],
+  );
+});
+
+test("a search finds functions in every view", () => {
+  const names = (view) => new Search(view, tree, "^g$|unsampled", inclusive).rows.map((row) => view.describe(row).name);
+  assert.deepEqual(names(new CallersView(tree, present, functions)), ["[unsampled]", "g"]);
+  assert.deepEqual(names(new FlatView(tree, present, functions)), ["[unsampled]", "g"]);
+});
+
+test("a section holds those within it", () => {
+  assert.deepEqual(withinSection(1, { labels: ["main", "main > a", "main > a > b", "main > ab"] }), [
+    false,
+    true,
+    true,
+    false,
+  ]);
+});
