@@ -154,6 +154,14 @@ async function overview(page) {
   return { headline, findings, pictures, at, curves, hash: new URL(page.url()).hash };
 }
 
+/** The whole run in the calling context, once 2 is chosen as the count that is compared with. */
+async function compared(page) {
+  const [base] = await page.$$("header select");
+  await base.select("2");
+  await page.evaluate(() => [...document.querySelectorAll("[role=tab]")][1].click());
+  return chosen(page);
+}
+
 /** The first column of the whole run: all of it, of rank 1, of the first section, and of a formula's column. */
 async function filters(page) {
   const first = async () => Object.values((await chosen(page)).cells)[1];
@@ -234,7 +242,7 @@ const noteFirstRow = () => {
   watch.observe(document, { childList: true, subtree: true });
 };
 
-const JOBS = { numbers, drive, text, overview, filters, timing };
+const JOBS = { numbers, drive, text, overview, compared, filters, timing };
 
 async function main([file, job]) {
   const input = job === "numbers" ? JSON.parse(require("fs").readFileSync(0, "utf8")) : null;

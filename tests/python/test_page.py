@@ -81,11 +81,15 @@ def test_a_run_has_the_numbers_of_its_json(demo, tmp_path, view):
             same(percent, row[f"{field}_percent"])
 
 
+EXPECTED = ("--expect", "gather_all_sums=1+log2(p)", "--charge", "cause", "--base", "2")
+
+
 @pytest.mark.parametrize("view", VIEWS)
-def test_a_sweep_has_the_numbers_of_its_json(demo, tmp_path, view):
+@pytest.mark.parametrize("options", [(), EXPECTED], ids=["plain", "expected"])
+def test_a_sweep_has_the_numbers_of_its_json(demo, tmp_path, view, options):
     page = tmp_path / "sweep.html"
-    falloff("score", demo, "--html", page)
-    score = json.loads(falloff("score", demo, "--format", "json"))
+    falloff("score", demo, *options, "--html", page)
+    score = json.loads(falloff("score", demo, *options, "--format", "json"))
     rows = score["contexts"] if view == "context" else score["views"][view]
     cases = list(paths(rows, chosen(rows, "work_at_incl_seconds")))
     shown = browse(page, "numbers", [{"view": view, "path": path} for _, path in cases])
@@ -96,6 +100,17 @@ def test_a_sweep_has_the_numbers_of_its_json(demo, tmp_path, view):
             same(width, row[f"excess_{side}_half_width_percent"])
         same(seen["cells"][f"work at {score['at']} s"], row["work_at_incl_seconds"])
         assert seen["sure"] == row["significant"]
+
+
+def test_other_counts_are_compared_in_the_page(demo, tmp_path):
+    page = tmp_path / "sweep.html"
+    falloff("score", demo, "--html", page)
+    score = json.loads(falloff("score", demo, "--base", "2", "--format", "json"))
+    seen = browse(page, "compared")
+    value, width = seen["cells"]["excess incl. %"].split(" ± ")
+    same(value, score["total_excess_percent"])
+    same(width, score["total_excess_half_width_percent"])
+    assert seen["sure"] == score["contexts"][0]["significant"]
 
 
 def test_a_difference_has_the_numbers_of_its_json(demo, tmp_path):

@@ -21,8 +21,9 @@ const TEXT_LIMIT: usize = 12;
 pub fn model(args: &ModelArgs, output: &Output) -> Result<i32, Failure> {
     let text = match &args.sweeps[..] {
         [SweepOf { size: None, dir }] => {
+            let targets = counts(args)?;
             let results = Results::open(dir, &args.debug.options())?;
-            one_size(args, &results, &options(args, output))?
+            one_size(args, &results, targets, &options(args, output))?
         }
         sweeps => model_sizes::text(args, sweeps, &options(args, output))?,
     };
@@ -30,7 +31,12 @@ pub fn model(args: &ModelArgs, output: &Output) -> Result<i32, Failure> {
     Ok(exit::OK)
 }
 
-fn one_size(args: &ModelArgs, results: &Results, options: &OutlookOptions) -> Result<String, Failure> {
+fn one_size(
+    args: &ModelArgs,
+    results: &Results,
+    targets: Vec<u32>,
+    options: &OutlookOptions,
+) -> Result<String, Failure> {
     let asked = Asked {
         open: args.debug.options(),
         metric: args.metric.clone(),
@@ -39,7 +45,7 @@ fn one_size(args: &ModelArgs, results: &Results, options: &OutlookOptions) -> Re
             (_, true) => Some(Scaling::Weak),
             _ => None,
         },
-        targets: counts(args)?,
+        targets,
         terms: args.asked_terms(),
     };
     let outlook = Outlook::new(results, &asked)?;

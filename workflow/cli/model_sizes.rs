@@ -12,7 +12,11 @@ use crate::values::SweepOf;
 /// The models of sweeps in the wanted form.
 pub fn text(args: &ModelArgs, sweeps: &[SweepOf], options: &OutlookOptions) -> Result<String, Failure> {
     check(args)?;
-    let mut opened = sweeps.iter().map(|sweep| open(args, sweep)).collect::<Result<Vec<_>, _>>()?;
+    let sizes = sweeps.iter().map(size).collect::<Result<Vec<f64>, _>>()?;
+    let open = |(sweep, size): (&SweepOf, f64)| {
+        Ok(SizedSweep { size, results: Results::open(&sweep.dir, &args.debug.options())? })
+    };
+    let mut opened = sweeps.iter().zip(sizes).map(open).collect::<Result<Vec<_>, Failure>>()?;
     let asked =
         SizeAsked { metric: args.metric.clone(), targets: args.targets.clone(), terms: args.asked_terms() };
     let outlook = SizeOutlook::new(&mut opened, &asked)?;
@@ -27,15 +31,15 @@ pub fn text(args: &ModelArgs, sweeps: &[SweepOf], options: &OutlookOptions) -> R
     }
 }
 
-fn open(args: &ModelArgs, sweep: &SweepOf) -> Result<SizedSweep, Failure> {
+/// The size of a sweep's problem, without which several cannot be modelled.
+fn size(sweep: &SweepOf) -> Result<f64, Failure> {
     let dir = sweep.dir.display();
-    let size = sweep.size.ok_or_else(|| {
+    sweep.size.ok_or_else(|| {
         Failure::usage(
             format!("failed to model several sweeps: `{dir}` has no problem size"),
             format!("write the size in front of each, as in `500={dir}`"),
         )
-    })?;
-    Ok(SizedSweep { size, results: Results::open(&sweep.dir, &args.debug.options())? })
+    })
 }
 
 /// Refuses what is of one size alone.

@@ -1,12 +1,11 @@
 //! `--html`: pages for the browser.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use falloff_postprocess::views::{Excerpt, Groups, Query};
 use falloff_postprocess::{Database, Tree};
-use falloff_workflow::Error;
 use falloff_workflow::page::{self, Page, SourceTexts, Sweep};
 use falloff_workflow::results::{Choice, Results};
 
@@ -81,17 +80,17 @@ fn sources(args: &SourceArgs, tree: &Tree, output: &Output) -> SourceTexts {
     texts
 }
 
-fn write(page: &std::io::Result<Page>, path: &Path, output: &Output) -> Result<(), Failure> {
-    let refused = |source| Error::Io { action: "write", path: path.to_owned(), source };
+fn write(page: &io::Result<Page>, path: &Path, output: &Output) -> Result<(), Failure> {
     let write = |page: &Page| {
         let mut out = BufWriter::new(File::create(path)?);
         page.write(&mut out)?;
         out.flush()
     };
-    page.as_ref()
-        .map_err(|error| std::io::Error::other(error.to_string()))
-        .and_then(write)
-        .map_err(refused)?;
+    let refused = |error: &io::Error| {
+        let message = format!("failed to write `{}`: {error}", path.display());
+        Failure::usage(message, "check its directory and the room there, or name another file")
+    };
+    write(page.as_ref().map_err(refused)?).map_err(|error| refused(&error))?;
     output.note(&format!("falloff: wrote {}", path.display()));
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use falloff_postprocess::views::ViewKind;
 use falloff_workflow::Error;
+use falloff_workflow::bounds::BoundsOf;
 use falloff_workflow::causes::Charge;
 use falloff_workflow::exit;
 use falloff_workflow::grid::Point;
@@ -44,6 +45,7 @@ pub fn score(args: &ScoreArgs, output: &Output) -> Result<i32, Failure> {
         arguments: args.arguments.clone(),
         callers: json || args.view.kind() == ViewKind::Callers,
         steps: args.steps || args.table == ScoreTable::Steps,
+        bounds: bounds_of(args),
     };
     if let Some(file) = &args.html {
         page::sweep(&results, &choice, args, file, output)?;
@@ -64,6 +66,18 @@ pub fn score(args: &ScoreArgs, output: &Output) -> Result<i32, Failure> {
     // The process ends: giving back what millions of call paths hold piece by piece would only take time.
     std::mem::forget((results, score));
     Ok(exit::OK)
+}
+
+/// Whose bounds the format shows.
+fn bounds_of(args: &ScoreArgs) -> BoundsOf {
+    match (args.format, args.table) {
+        (ScoreFormat::Json, _) => BoundsOf::Rows,
+        (ScoreFormat::Csv, ScoreTable::View) if args.view.kind() == ViewKind::Context => BoundsOf::Rows,
+        (ScoreFormat::Text, _) | (ScoreFormat::Csv, ScoreTable::Bounds | ScoreTable::Summary) => {
+            BoundsOf::Parts
+        }
+        (ScoreFormat::Csv, _) => BoundsOf::Nothing,
+    }
 }
 
 fn csv(results: &Results, score: &Score, args: &ScoreArgs) -> Result<String, Failure> {

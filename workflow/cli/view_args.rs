@@ -23,7 +23,7 @@ use crate::values;
   falloff view profile --source solver.c                  lines of a source file with their cost
   falloff view profile --sections                         sections that the program has marked
   falloff view scaling/runs/n0004-r1 --format csv > view.csv
-  falloff view profile --html profile.html                one page to look around in with a browser, and to pass on")]
+  falloff view profile --html profile.html                a page for the browser, to pass on")]
 pub struct ViewArgs {
     /// Directory of a run or a database
     pub dir: PathBuf,

@@ -110,21 +110,22 @@ function described(title, lines, digits) {
   return `${title}. ${words.join(". ")}`;
 }
 
-/** Bars of `{name, value, width, title}` one below the other, from zero to the right or, below zero, to the left. */
+/** Bars of `{name, value, width, title}` below their names, from zero to the right or, below zero, to the left; grey where `width`, the
+ * half width of the interval, is larger than the value. */
 export function barChart({ title, bars, unit }) {
-  const [wide, bar, labels] = [460, 22, 215];
+  const [wide, bar, above] = [460, 36, 16];
   const reach = Math.max(1e-9, ...bars.map((b) => Math.abs(b.value) + (b.width ?? 0)));
   const negative = bars.some((b) => b.value < 0);
-  const room = wide - labels - 90;
-  const zero = labels + (negative ? room / 3 : 0);
+  const room = wide - 100;
+  const zero = negative ? room / 3 : 0;
   const scale = (negative ? (2 * room) / 3 : room) / reach;
   const parts = bars.flatMap(({ name, value, width, title: hint }, index) => {
-    const y = index * bar + 4;
-    const end = zero + Math.max(-zero + labels, value * scale);
-    const colour = value > 0 ? "--worse" : "--better";
+    const y = index * bar + above;
+    const end = zero + Math.max(-zero, value * scale);
+    const colour = Math.abs(value) <= (width ?? 0) ? "--dim" : value > 0 ? "--worse" : "--better";
     const words = `${value > 0 ? "+" : ""}${decimal(value)}${width === undefined ? "" : ` ± ${decimal(width)}`} ${unit}`;
     return [
-      svg("text", { x: labels - 8, y: y + 12, "text-anchor": "end", text: name }, []),
+      svg("text", { x: 0, y: y - 3, text: name }),
       svg(
         "rect",
         {

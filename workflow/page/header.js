@@ -18,9 +18,9 @@ export class Header {
     this.root = element("header", {}, [
       element("h1", { class: "grow", text: visible(title) }),
       ...(model.kind === "sweep" ? [this.#counts(model)] : []),
-      ...(model.difference ? [difference(model)] : []),
       button("Light or dark", "turn the colours round", () => this.#turn()),
       button("Keys", "?: what keys do", () => this.help.showModal()),
+      ...(model.difference ? [difference(model)] : []),
       about,
       this.help,
     ]);

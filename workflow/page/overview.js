@@ -60,7 +60,7 @@ export class Overview {
       return element("li", {}, [
         element("div", { class: "finding" }, [
           element("span", {
-            class: `cost ${Math.abs(finding.cost_percent) < 0.05 ? "dim" : finding.cost_percent > 0 ? "worse" : "better"}`,
+            class: `cost ${costClass(finding)}`,
             text: `${signed(finding.cost_percent)} ± ${decimal(finding.cost_half_width_percent)} %`,
           }),
           element("strong", { text: finding.title }),
@@ -92,6 +92,12 @@ export class Overview {
       ),
     ];
   }
+}
+
+/** The colour of what a finding costs: grey if that is not told from zero. */
+function costClass({ cost_percent: cost, cost_half_width_percent: width }) {
+  if (Math.abs(cost) < 0.05 || Math.abs(cost) <= width) return "dim";
+  return cost > 0 ? "worse" : "better";
 }
 
 function card(title, children, more = "") {

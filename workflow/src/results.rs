@@ -1,12 +1,13 @@
 //! What a sweep has measured so far.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use falloff_postprocess::{ClockGroups, Database, OpenOptions, is_merged, open};
 use falloff_profiler::{MEASUREMENTS, RUN_FILE};
 use rayon::prelude::*;
 
+use crate::bounds::BoundsOf;
 use crate::causes::Charge;
 use crate::grid::{Line, Point};
 use crate::journal::{Entry, Journal, State};
@@ -68,6 +69,8 @@ pub struct Choice {
     pub callers: bool,
     /// Whether the steps from count to count are wanted for every call path.
     pub steps: bool,
+    /// Whose bounds are wanted.
+    pub bounds: BoundsOf,
 }
 
 impl Results {
@@ -112,25 +115,16 @@ impl Results {
         Ok(results)
     }
 
-    /// Opens the good runs of a grid that its line leaves out, and names the planned runs of the whole grid that are not good.
-    pub(crate) fn beside_line(
-        &self,
-        options: &OpenOptions,
-    ) -> Result<(Vec<(RunKey, Database)>, Vec<String>)> {
+    /// Opens the good runs of a grid that its line leaves out.
+    pub(crate) fn beside_line(&self, options: &OpenOptions) -> Result<Vec<(RunKey, Database)>> {
         let SweepState { dir, plan, line, .. } = &self.state;
         let journal = Journal::read(dir)?;
         let completed = |key: &RunKey| journal.get(key).is_some_and(|entry| entry.state == State::Completed);
-        let planned = plan.runs();
         let on_line = |key: &RunKey| line.as_ref().is_none_or(|line| line.holds(*key));
         let keys: Vec<RunKey> =
-            planned.iter().copied().filter(|key| !on_line(key) && completed(key)).collect();
+            plan.runs().into_iter().filter(|key| !on_line(key) && completed(key)).collect();
         let opened = open_all(dir, &keys, options);
-        let beside: Vec<(RunKey, Database)> =
-            opened.into_iter().filter_map(|(key, database)| Some((key, database.ok()?))).collect();
-        let good: BTreeSet<RunKey> =
-            self.state.good.iter().chain(beside.iter().map(|(key, _)| key)).copied().collect();
-        let missing = planned.iter().filter(|key| !good.contains(key)).map(RunKey::to_string).collect();
-        Ok((beside, missing))
+        Ok(opened.into_iter().filter_map(|(key, database)| Some((key, database.ok()?))).collect())
     }
 
     /// A run that cannot be opened any more is one that failed.
@@ -186,6 +180,7 @@ impl Results {
             period: 1.0 / f64::from(plan.rate_hz),
             callers: choice.callers,
             steps: choice.steps,
+            bounds: choice.bounds,
             charge: choice.charge,
         };
         self.check_clocks(&question.metric)?;

@@ -128,7 +128,7 @@ impl Groups {
     /// it is not known what they have in sections.
     ///
     /// # Errors
-    /// Those of [`Database::section_values`].
+    /// Those of [`crate::Database::section_values`].
     pub fn of_sections(excerpt: &Excerpt) -> Result<Groups, Error> {
         let database = excerpt.database();
         let sections = &database.sections().sections[..];

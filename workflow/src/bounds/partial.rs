@@ -26,10 +26,7 @@ pub fn partial_bounds(
 }
 
 /// The tightest bound among those whose time no longer falls: while it does not, no larger count is faster than this says.
-pub fn lasting<'a>(
-    waterfall: &'a Waterfall,
-    inflexion: impl Fn(&Step) -> Option<Inflexion>,
-) -> Option<&'a Step> {
+pub fn lasting(waterfall: &Waterfall, inflexion: impl Fn(&Step) -> Option<Inflexion>) -> Option<&Step> {
     let stays = |step: &&Step| {
         step.seconds > 0.0 && inflexion(step).is_some_and(|inflexion| inflexion.state != State::Accelerating)
     };

@@ -9,13 +9,26 @@ use super::parts::Parts;
 use super::series::Series;
 use crate::scoring::{Columns, Scaling};
 
+/// Whose bounds are wanted: those of every call path take time and memory where there are many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BoundsOf {
+    /// Nobody's.
+    Nothing,
+    /// Of the parts of the run, which add up to it.
+    #[default]
+    Parts,
+    /// Of every row of the calling context view as well.
+    Rows,
+}
+
 /// Bounds of the speed-up at the compared count over the base, by call path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathBounds {
     /// Base and compared count.
     pub counts: (u32, u32),
-    /// By row of the calling context view, with all that it calls; `None` where it does not run at the compared count.
-    pub rows: Vec<Option<RowBounds>>,
+    /// By row of the calling context view, with all that it calls; `None` where it does not run at the compared count. Empty if they were
+    /// not wanted.
+    rows: Vec<Option<RowBounds>>,
     /// 1/S = Σ 1/B over the parts of the run; what none of them covers are those with too few samples to be looked at one by one.
     pub waterfall: Waterfall,
     /// Contexts of its parts: functions with their own code, and whole operations of run-time libraries.
@@ -43,8 +56,8 @@ pub(crate) struct Row {
 }
 
 impl PathBounds {
-    /// Of the rows whose inclusive costs in each column of cost are `inclusive`, in seconds; `None` if one of the counts is not there or
-    /// has no cost.
+    /// Of the parts, and of the rows (none if they are not wanted) whose inclusive costs in each column of cost are `inclusive`, in
+    /// seconds. `None` if one of the counts is not there or has no cost.
     pub(crate) fn new(
         tree: &Tree,
         columns: &Columns,
@@ -84,6 +97,11 @@ impl PathBounds {
             parts: parts.judged,
             inflexions,
         })
+    }
+
+    /// The bounds of a row of the calling context view, if they were wanted and it runs at the compared count.
+    pub fn row(&self, row: u32) -> Option<&RowBounds> {
+        self.rows.get(row as usize)?.as_ref()
     }
 
     /// The context of a step; `None` for what is rare.
@@ -139,7 +157,7 @@ mod tests {
         assert!((found.waterfall.speedup - 100.0 / 16.0).abs() < 1e-9);
         let sum: f64 = found.waterfall.steps.iter().map(|step| 1.0 / step.bound).sum();
         assert!((sum * found.waterfall.speedup - 1.0).abs() < 1e-12);
-        let of = |context: usize| found.rows[context].as_ref().unwrap();
+        let of = |context: usize| found.row(context as u32).unwrap();
         let speedup = of(main).bounds.average;
         assert!((speedup.value - 6.25).abs() < 1e-9 && speedup.low < speedup.value);
         let serial_bounds = of(serial);

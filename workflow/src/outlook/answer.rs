@@ -133,8 +133,11 @@ impl Outlook {
         if sections.is_none() || results.state.line.is_none() {
             return Ok(Outlook { sections, ..outlook });
         }
-        let (beside, missing) = results.beside_line(&asked.open)?;
+        let beside = results.beside_line(&asked.open)?;
         runs.extend(beside.iter().map(|(key, database)| of((*key, database))));
+        let is_good =
+            |key: &RunKey| results.state.good.contains(key) || beside.iter().any(|(good, _)| good == key);
+        let missing = plan.runs().iter().filter(|key| !is_good(key)).map(RunKey::to_string).collect();
         let grid = Grid::new(&runs, missing, outlook.scaling)?;
         Ok(Outlook { sections, grid, ..outlook })
     }

@@ -13,6 +13,7 @@ mod note;
 mod part;
 mod sections;
 pub mod sizes;
+mod term;
 mod terms;
 mod whole;
 
@@ -25,5 +26,6 @@ pub use sections::{
     Beside, Elsewhere, Grid, GridRow, LabelPath, Marked, OwnTime, RunSections, Section, Spent,
 };
 pub use sizes::{SizeAsked, SizeOutlook, SizedSweep, Target};
-pub use terms::{AskedTerms, Explained, Given, LinearForm, Term};
+pub use term::{Given, Term};
+pub use terms::{AskedTerms, Explained, LinearForm};
 pub use whole::{EFFICIENCY, MARGINAL, Whole, Worthwhile};

@@ -71,6 +71,6 @@ mod tests {
         builder.child(main, &function("c"));
         builder.child(0, &function("z"));
         let (tree, _) = builder.finish();
-        assert_eq!(steps_up(&tree), [0, 0, 0, 1, 1]);
+        assert_eq!(steps_up(&tree), [0, 0, 0, 2, 2]);
     }
 }

@@ -52,7 +52,7 @@ pub fn csv(view: &ScoredView, bounds: Option<&PathBounds>) -> String {
         ];
         out.push_str(&cells.join(","));
         out.push(',');
-        out.push_str(&bound_cells(bounds.and_then(|bounds| bounds.rows[row.id as usize].as_ref())).join(","));
+        out.push_str(&bound_cells(bounds.and_then(|bounds| bounds.row(row.id))).join(","));
         out.push('\n');
     }
     out

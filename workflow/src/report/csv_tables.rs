@@ -8,7 +8,7 @@ use serde_json::{Result, Value};
 use super::json::{self, RowStepJson};
 use super::json_causes::{SubtreeJson, WaitingJson};
 use super::numbers::listed;
-use super::{json_causes, json_findings};
+use super::{json_bounds, json_causes, json_findings};
 use crate::plan::RunKey;
 use crate::results::SweepState;
 use crate::scoring::Score;
@@ -76,7 +76,7 @@ pub fn waterfall(score: &Score) -> Result<String> {
 
 /// What call paths take from the speed-up.
 pub fn bounds(score: &Score) -> Result<String> {
-    table(&json::bound_steps(score))
+    table(&json_bounds::bound_steps(score))
 }
 
 /// Efficiencies of call paths.

@@ -2,11 +2,10 @@
 
 use std::io;
 
-use falloff_models::Step;
 use falloff_postprocess::views::{RowKind, ViewKind};
 use serde::{Serialize, Serializer};
 
-use super::json_bounds::{self, InflexionJson, IntervalJson, inflexion, interval};
+use super::json_bounds::{self, BoundsJson, RowBoundsJson};
 use super::json_causes::{
     self, CauseJson, DisturbanceJson, EfficiencyJson, StepJson as WaterfallJson, SubtreeJson, WaitingJson,
 };
@@ -104,32 +103,6 @@ struct RowJson<'a> {
     bounds: Option<RowBoundsJson>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     steps: Vec<RowStepJson>,
-}
-
-/// How a row bounds the speed-up.
-#[derive(Serialize)]
-struct RowBoundsJson {
-    bound_average: IntervalJson,
-    bound_largest: IntervalJson,
-    inflexion: Option<InflexionJson>,
-}
-
-/// What bounds the speed-up.
-#[derive(Serialize)]
-struct BoundsJson<'a> {
-    speedup: f64,
-    waterfall: Vec<BoundStepJson<'a>>,
-    tightest: Option<usize>,
-    lasting: Option<usize>,
-}
-
-/// What one call path takes from the speed-up; without an id all that are rare.
-#[derive(Serialize)]
-pub(super) struct BoundStepJson<'a> {
-    id: Option<u32>,
-    name: &'a str,
-    #[serde(flatten)]
-    step: json_bounds::StepJson,
 }
 
 /// A step of one row.
@@ -267,7 +240,7 @@ pub(crate) fn document<'a>(sweep: &'a SweepState, score: &'a Score, threshold: f
         disturbances: json_causes::disturbances(analysis),
         efficiencies: json_causes::efficiencies(analysis),
         waterfall: json_causes::waterfall(analysis),
-        bounds: bounds(score),
+        bounds: json_bounds::bounds(score),
         context_efficiencies: json_causes::subtrees(analysis),
         divergence: divergence(score),
         scales: scales(score),
@@ -301,7 +274,7 @@ impl Serialize for RowsJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let all = self.view.into_iter().flat_map(|view| view.rows.iter().map(move |row| (view, row)));
         let kept = all.filter(|(_, row)| self.kept[row.id as usize]);
-        let bounds = |row: &ScoredRow| self.bounds.and_then(|bounds| bounds.rows[row.id as usize].as_ref());
+        let bounds = |row: &ScoredRow| self.bounds.and_then(|bounds| bounds.row(row.id));
         serializer.collect_seq(kept.map(|(view, row)| row_json(view, row, self.steps, bounds(row))))
     }
 }
@@ -357,40 +330,9 @@ fn row_json<'a>(
         q_value: row.q_value,
         significant: row.significant(),
         class: row.class.name(),
-        bounds: bounds.map(|of| RowBoundsJson {
-            bound_average: interval(of.bounds.average),
-            bound_largest: interval(of.bounds.largest),
-            inflexion: of.inflexion.as_ref().map(inflexion),
-        }),
+        bounds: bounds.map(json_bounds::row),
         steps: steps.iter().map(|step| row_step(step, row.id)).collect(),
     }
-}
-
-fn bounds(score: &Score) -> Option<BoundsJson<'_>> {
-    let bounds = score.bounds.as_ref()?;
-    let steps = &bounds.waterfall.steps;
-    Some(BoundsJson {
-        speedup: bounds.waterfall.speedup,
-        waterfall: bound_steps(score),
-        tightest: (!steps.is_empty()).then_some(0),
-        lasting: bounds.lasting().and_then(|step| steps.iter().position(|other| other == step)),
-    })
-}
-
-/// What each call path takes from the speed-up, those that take most first.
-pub(super) fn bound_steps(score: &Score) -> Vec<BoundStepJson<'_>> {
-    let of_bounds = |bounds: &'_ PathBounds| {
-        let step = |step: &Step| {
-            let id = bounds.context(step);
-            BoundStepJson {
-                id,
-                name: id.map_or("<rare>", |id| &score.context.rows[id as usize].name),
-                step: json_bounds::step(step, bounds.inflexion(step)),
-            }
-        };
-        bounds.waterfall.steps.iter().map(step).collect::<Vec<_>>()
-    };
-    score.bounds.as_ref().map(of_bounds).unwrap_or_default()
 }
 
 /// A step of a row of the context view.

@@ -3,6 +3,9 @@
 use falloff_models::{Inflexion, Interval, State, Step};
 use serde::Serialize;
 
+use crate::bounds::{PathBounds, RowBounds};
+use crate::scoring::Score;
+
 /// A value and where it lies.
 #[derive(Clone, Serialize)]
 pub(super) struct IntervalJson {
@@ -31,6 +34,32 @@ pub(super) struct StepJson {
     next: Option<usize>,
     next_bound: Option<f64>,
     inflexion: Option<InflexionJson>,
+}
+
+/// How a row bounds the speed-up.
+#[derive(Serialize)]
+pub(super) struct RowBoundsJson {
+    bound_average: IntervalJson,
+    bound_largest: IntervalJson,
+    inflexion: Option<InflexionJson>,
+}
+
+/// What bounds the speed-up of a score.
+#[derive(Serialize)]
+pub(super) struct BoundsJson<'a> {
+    speedup: f64,
+    waterfall: Vec<BoundStepJson<'a>>,
+    tightest: Option<usize>,
+    lasting: Option<usize>,
+}
+
+/// What one call path takes from the speed-up; without an id all that are rare.
+#[derive(Serialize)]
+pub(super) struct BoundStepJson<'a> {
+    id: Option<u32>,
+    name: &'a str,
+    #[serde(flatten)]
+    step: StepJson,
 }
 
 pub(super) fn interval(interval: Interval) -> IntervalJson {
@@ -67,4 +96,41 @@ pub(super) fn step(step: &Step, of: Option<Inflexion>) -> StepJson {
         next_bound: step.next.map(|(_, bound)| bound),
         inflexion: of.as_ref().map(inflexion),
     }
+}
+
+/// The bounds of a row.
+pub(super) fn row(row: &RowBounds) -> RowBoundsJson {
+    RowBoundsJson {
+        bound_average: interval(row.bounds.average),
+        bound_largest: interval(row.bounds.largest),
+        inflexion: row.inflexion.as_ref().map(inflexion),
+    }
+}
+
+/// The waterfall of a score over its call paths.
+pub(super) fn bounds(score: &Score) -> Option<BoundsJson<'_>> {
+    let bounds = score.bounds.as_ref()?;
+    let steps = &bounds.waterfall.steps;
+    Some(BoundsJson {
+        speedup: bounds.waterfall.speedup,
+        waterfall: bound_steps(score),
+        tightest: (!steps.is_empty()).then_some(0),
+        lasting: bounds.lasting().and_then(|step| steps.iter().position(|other| other == step)),
+    })
+}
+
+/// What each call path takes from the speed-up, those that take most first.
+pub(super) fn bound_steps(score: &Score) -> Vec<BoundStepJson<'_>> {
+    let of_bounds = |bounds: &'_ PathBounds| {
+        let step = |step: &Step| {
+            let id = bounds.context(step);
+            BoundStepJson {
+                id,
+                name: id.map_or("<rare>", |id| &score.context.rows[id as usize].name),
+                step: self::step(step, bounds.inflexion(step)),
+            }
+        };
+        bounds.waterfall.steps.iter().map(step).collect::<Vec<_>>()
+    };
+    score.bounds.as_ref().map(of_bounds).unwrap_or_default()
 }

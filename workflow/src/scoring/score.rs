@@ -14,10 +14,10 @@ use super::health::RunHealth;
 use super::imbalance::{Participants, imbalance};
 use super::losses::{Comparison, Loss};
 use super::own_expectation::OwnExpectation;
-use super::rows::ScoredView;
+use super::rows::{ScoredRow, ScoredView};
 use super::scales::{ScaleSummary, summarise, whole};
 use super::steps::{Step, steps};
-use crate::bounds::{PathBounds, Row};
+use crate::bounds::{BoundsOf, PathBounds, Row};
 use crate::causes::{Accounts, Analysis, Charge, RunCosts};
 use crate::template::Argument;
 use crate::{Error, Result};
@@ -47,6 +47,8 @@ pub struct Question {
     pub callers: bool,
     /// Whether the steps from count to count are wanted for every call path.
     pub steps: bool,
+    /// Whose bounds are wanted.
+    pub bounds: BoundsOf,
 }
 
 /// A scored sweep.
@@ -196,15 +198,7 @@ impl Score {
             view
         };
         let context = view(ViewKind::Context);
-        let layout = Layout::new(ViewKind::Context, tree, |context| present[context as usize] > 0.0);
-        let inclusive = |column: &usize| layout.inclusive(&tree.inclusive(&columns.values[*column]));
-        let costs: Vec<usize> = columns.scales.iter().flat_map(|scale| scale.cost.iter().copied()).collect();
-        let inclusive: Vec<Vec<f64>> = costs.par_iter().map(inclusive).collect();
-        let rows =
-            context.rows.iter().map(|row| Row { max_over_mean: row.max_over_mean, is_rare: row.is_rare() });
-        let rows: Vec<Row> = rows.collect();
-        let counts = (base.scale, at.scale);
-        let bounds = PathBounds::new(tree, columns, (&inclusive, &rows), question.scaling, period, counts);
+        let bounds = bounds(tree, columns, &context, question, (base.scale, at.scale));
         Ok(Score {
             bounds,
             metric: question.metric.clone(),
@@ -259,6 +253,31 @@ impl Score {
     pub fn views(&self) -> impl Iterator<Item = &ScoredView> {
         [ViewKind::Context, ViewKind::Callers, ViewKind::Flat].into_iter().filter_map(|kind| self.view(kind))
     }
+}
+
+/// The bounds that are wanted, at the compared scale over the base.
+fn bounds(
+    tree: &Tree,
+    columns: &Columns,
+    context: &ScoredView,
+    question: &Question,
+    counts: (u32, u32),
+) -> Option<PathBounds> {
+    let (inclusive, rows) = match question.bounds {
+        BoundsOf::Nothing => return None,
+        BoundsOf::Parts => (Vec::new(), Vec::new()),
+        BoundsOf::Rows => {
+            let present = tree.inclusive(&columns.presence());
+            let layout = Layout::new(ViewKind::Context, tree, |context| present[context as usize] > 0.0);
+            let inclusive = |column: &usize| layout.inclusive(&tree.inclusive(&columns.values[*column]));
+            let costs: Vec<usize> =
+                columns.scales.iter().flat_map(|scale| scale.cost.iter().copied()).collect();
+            let row = |row: &ScoredRow| Row { max_over_mean: row.max_over_mean, is_rare: row.is_rare() };
+            (costs.par_iter().map(inclusive).collect(), context.rows.iter().map(row).collect())
+        }
+    };
+    let period = columns.period(question.period);
+    PathBounds::new(tree, columns, (&inclusive, &rows), question.scaling, period, counts)
 }
 
 fn preempted(runs: &[Run], score: &Score) -> Option<f64> {

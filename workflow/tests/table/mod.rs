@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use falloff_postprocess::{Scope, ScopeKind, Tree, TreeBuilder};
+use falloff_workflow::bounds::BoundsOf;
 use falloff_workflow::causes::{Accounts, Charge, Cost, Participant, RunCosts};
 use falloff_workflow::outlook::{self, Outlook};
 use falloff_workflow::scoring::{Columns, OwnExpectation, Participants, Question, RunHealth, Scaling, Score};
@@ -55,6 +56,7 @@ impl Table {
             charge: Charge::Place,
             callers: true,
             steps: true,
+            bounds: BoundsOf::Rows,
         })
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::lines::{Point, efficiency, speedup};
 use super::stacks::{Stack, excess};
 use crate::Result;
+use crate::bounds::BoundsOf;
 use crate::causes::Cause;
 use crate::report::names::shorten;
 use crate::results::{Choice, Results};
@@ -93,6 +94,7 @@ fn stacks(results: &Results, score: &Score, choice: &Choice) -> Result<Vec<Stack
             at: Some(scale),
             callers: false,
             steps: false,
+            bounds: BoundsOf::Nothing,
             ..choice.clone()
         };
         let other = results.score(&choice)?;
