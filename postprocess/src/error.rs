@@ -86,8 +86,11 @@ pub enum Error {
         metric: String,
     },
     /// Databases whose paths do not go together.
-    #[error("failed to combine databases: OpenMP worker stacks are grafted in some and not in others")]
-    MixedGrafts,
+    #[error(
+        "failed to combine databases: OpenMP worker stacks are grafted, or call paths are below their sections, in some and not \
+         in others"
+    )]
+    MixedPaths,
     /// `time` is there without what it is the sum of, and another database has the parts.
     #[error(
         "failed to combine databases: {name} has `time` without its parts cpu, blocked and preempted, another has them"
@@ -155,7 +158,9 @@ impl Error {
             Error::DatabaseWrite { .. } => {
                 "check that the directory can be written to and the disk has room".into()
             }
-            Error::MixedGrafts => "make all of them with `--graft-openmp`, or all without".into(),
+            Error::MixedPaths => {
+                "make all of them with the same of `--graft-openmp` and `--by-section`".into()
+            }
             Error::DivisorTooLarge { .. } => {
                 "combine before taking means or scaling, or combine fewer databases".into()
             }

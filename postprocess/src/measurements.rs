@@ -72,6 +72,7 @@ impl Measurements {
             debug_paths: options.debug_paths.iter().map(|p| p.to_string_lossy().into_owned()).collect(),
             path_maps: options.path_maps.clone(),
             graft_openmp: options.graft_openmp,
+            by_section: options.by_section,
             shards: self.shard.into_iter().collect(),
             run: run.json,
             history: Vec::new(),

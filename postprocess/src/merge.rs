@@ -49,7 +49,7 @@ pub(crate) fn merge(
         })
         .collect();
     let (symbols, used): (Vec<ModuleSymbols>, Vec<bool>) = symbols.into_iter().unzip();
-    let mut merger = Merger::new(&symbols, sorter);
+    let mut merger = Merger::new(&symbols, sorter, options.by_section);
     for batch in batches(sources) {
         for mut process in decoded(batch) {
             let indices = table.indices(&process);

@@ -26,6 +26,8 @@ pub struct OpenOptions {
     pub debuginfod: Option<Debuginfod>,
     /// Whether the paths of OpenMP workers (of libgomp and libomp) go under the parallel regions that they work for.
     pub graft_openmp: bool,
+    /// Whether call paths go under the sections that they ran in.
+    pub by_section: bool,
 }
 
 /// Opens a run directory or a database directory, with all values.
@@ -95,15 +97,21 @@ pub fn merge_into(
 /// A database without its measurement files, with a warning if it is not what was asked for.
 fn open_kept(dir: &Path, options: &OpenOptions) -> Result<Database, Error> {
     let database = Database::open_lazily(dir)?;
-    let grafted = database.provenance().graft_openmp;
-    if grafted == options.graft_openmp {
-        return Ok(database);
-    }
-    let is = if grafted { "are grafted" } else { "are not grafted" };
+    let of = database.provenance();
+    let unlike = |is: bool, asked: bool, what: &str| {
+        let not = if is { "" } else { "not " };
+        (is != asked).then(|| what.replace("{}", not))
+    };
+    let unlike = [
+        unlike(of.graft_openmp, options.graft_openmp, "OpenMP worker stacks are {}grafted"),
+        unlike(of.by_section, options.by_section, "call paths are {}below their sections"),
+    ];
     let name = dir.display();
-    Ok(database.with_warning(format!(
-        "{name}: OpenMP worker stacks {is}: it was made so, and is opened without its measurement files"
-    )))
+    Ok(unlike.into_iter().flatten().fold(database, |database, is| {
+        database.with_warning(format!(
+            "{name}: {is}: it was made so, and is opened without its measurement files"
+        ))
+    }))
 }
 
 /// The kept database, if it is of these files as they are now.
@@ -114,7 +122,7 @@ fn reusable(kept: &Path, files: &[PathBuf], now: &Provenance) -> Option<Database
     let then = read_manifest(kept).ok()?.provenance;
     let default_options = now.debug_paths.is_empty() && now.path_maps.is_empty();
     let same_options = (&then.debug_paths, &then.path_maps) == (&now.debug_paths, &now.path_maps);
-    let same_paths = then.graft_openmp == now.graft_openmp;
+    let same_paths = then.has_paths_of(now);
     let same_files = (then.files, &then.sources) == (now.files, &now.sources);
     (made > newest && same_files && same_paths && (same_options || default_options))
         .then(|| Database::open_lazily(kept).ok())?

@@ -121,6 +121,23 @@ fn phases(mpi: &str) {
     let before = cost_in(&database, "BEFORE", "compute");
     assert!(all > 0.2, "{all} s");
     assert!((solve + before - all).abs() <= 0.02 * all, "{solve} s and {before} s of {all} s");
+
+    // Call paths below their sections: the same costs, in scopes that every view can be cut by.
+    let by_section = OpenOptions { by_section: true, ..OpenOptions::default() };
+    let below = open(&shop.path("run"), &by_section).unwrap();
+    for function in ["compute", "main"] {
+        let (here, there) = (cost_of(&below, function), cost_of(&database, function));
+        assert!((here - there).abs() < 1e-9, "{function}: {here} s, {there} s without sections above");
+    }
+    for section in ["BEFORE", "SOLVE", "HALO"] {
+        let here = cost_of(&below, &format!("section {section}"));
+        let there = cost_in_or_below(&database, section);
+        assert!((here - there).abs() < 1e-9, "{section}: {here} s below its scope, {there} s in it");
+    }
+    let cut = "exec \"$FALLOFF\" view run --by-section --root '^section SOLVE$' --metric cpu --format json";
+    let cut = outcome(&mut bash(shop.dir(), cut)).expect_code(0).json();
+    let shown = cut["rows"][0]["inclusive_ns"].as_f64().unwrap_or_else(|| panic!("{cut:#}")) / 1e9;
+    assert!((shown - cost_of(&below, "section SOLVE")).abs() < 1e-6, "{shown} s");
 }
 
 /// Whether a context is of this function or below it.
@@ -139,12 +156,26 @@ fn cost_of(database: &Database, function: &str) -> f64 {
 
 /// Of these, those in the sections of this label.
 fn cost_in(database: &Database, label: &str, function: &str) -> f64 {
+    let sections = &database.sections().sections;
+    let is_of = |section: u32| &*sections[section as usize].label == label;
+    cost_in_sections(database, is_of, |context| is_in(database, context, function))
+}
+
+/// CPU seconds in the sections of this label and those within them.
+fn cost_in_or_below(database: &Database, label: &str) -> f64 {
+    let sections = &database.sections().sections;
+    let around = |section: &u32| sections[*section as usize].parent;
+    let is_of = |section: u32| {
+        std::iter::successors(Some(section), around).any(|s| &*sections[s as usize].label == label)
+    };
+    cost_in_sections(database, is_of, |_| true)
+}
+
+fn cost_in_sections(database: &Database, is_of: impl Fn(u32) -> bool, is_meant: impl Fn(u32) -> bool) -> f64 {
     let cpu = database.metrics().iter().position(|m| m.name == "cpu").unwrap() as u32;
-    let is_of = |section: u32| &*database.sections().sections[section as usize].label == label;
     let values = database.section_values().unwrap();
-    let wanted = values.iter().filter(|v| v.metric == cpu && is_of(v.section));
-    let inside = wanted.filter(|v| is_in(database, v.context, function));
-    inside.map(|v| v.exclusive as f64 / 1e9).sum()
+    let wanted = values.iter().filter(|v| v.metric == cpu && is_of(v.section) && is_meant(v.context));
+    wanted.map(|v| v.exclusive as f64 / 1e9).sum()
 }
 
 #[test]

@@ -505,6 +505,9 @@ pub struct DebugArgs {
     /// Put the call paths of OpenMP workers under the parallel regions that they work for
     #[arg(long)]
     pub graft_openmp: bool,
+    /// Put call paths under the sections that they ran in (docs/sections.md)
+    #[arg(long)]
+    pub by_section: bool,
 }
 
 impl DebugArgs {
@@ -515,6 +518,7 @@ impl DebugArgs {
             symbol_cache: symbol_cache_dir(),
             debuginfod: Debuginfod::from_env(),
             graft_openmp: self.graft_openmp,
+            by_section: self.by_section,
         }
     }
 }

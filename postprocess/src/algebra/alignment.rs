@@ -33,7 +33,7 @@ impl<'a> Alignment<'a> {
     /// Puts databases side by side.
     ///
     /// # Errors
-    /// [`Error::MetricUnits`], [`Error::MixedGrafts`], [`Error::LostParts`] and [`Error::UnlikeLocations`] where they cannot be
+    /// [`Error::MetricUnits`], [`Error::MixedPaths`], [`Error::LostParts`] and [`Error::UnlikeLocations`] where they cannot be
     /// compared.
     pub fn new(operands: &'a [Operand<'a>], locations: Locations) -> Result<Alignment<'a>, Error> {
         check(operands)?;

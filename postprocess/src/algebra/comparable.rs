@@ -7,10 +7,9 @@ use crate::error::Error;
 /// Refuses databases that do not go together.
 pub(super) fn check(operands: &[Operand]) -> Result<(), Error> {
     let measured: Vec<&Operand> = operands.iter().filter(|o| !o.is_empty()).collect();
-    let grafted = |o: &&&Operand| o.database.provenance().graft_openmp;
-    let of_these = measured.iter().filter(grafted).count();
-    if of_these > 0 && of_these < measured.len() {
-        return Err(Error::MixedGrafts);
+    let first = measured.first().map(|o| o.database.provenance());
+    if first.is_some_and(|first| measured.iter().any(|o| !o.database.provenance().has_paths_of(first))) {
+        return Err(Error::MixedPaths);
     }
     let all = || measured.iter().flat_map(|o| o.database.metrics());
     for metric in all() {

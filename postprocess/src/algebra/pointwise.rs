@@ -11,7 +11,7 @@ use crate::error::Error;
 /// The sum of databases at every context, location and metric. What is not there counts as 0.
 ///
 /// # Errors
-/// [`Error::MetricUnits`] if a metric has different units, [`Error::MixedGrafts`] if only some have OpenMP worker stacks
+/// [`Error::MetricUnits`] if a metric has different units, [`Error::MixedPaths`] if only some have OpenMP worker stacks
 /// grafted, [`Error::LostParts`] if only some have the parts of `time`, [`Error::UnlikeLocations`] if locations are to be
 /// paired and cannot be, [`Error::DivisorTooLarge`] if values do not fit.
 pub fn sum(operands: &[Operand], locations: Locations) -> Result<Database, Error> {

@@ -1,5 +1,6 @@
 //! Merging the call paths of all threads of all processes into one symbolised tree.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
@@ -20,6 +21,8 @@ use crate::symbols::{ModuleSymbols, Resolved};
 pub(crate) const THREAD_ROOT: &str = "<thread root>";
 /// Pseudo frame above the paths of OpenMP workers that run no code of the program.
 const OPENMP_IDLE: &str = "[openmp idle]";
+/// Beginning of the name of a pseudo frame above what ran in a section.
+const SECTION: &str = "section ";
 /// Pseudo frame for code of which not even the module is known.
 const UNKNOWN_CODE: &str = "[unknown]";
 
@@ -34,6 +37,8 @@ pub(crate) struct Merger<'a> {
     metrics: Vec<Metric>,
     values: Sorter,
     sections: Collector,
+    /// Whether paths go under the sections that they ran in.
+    by_section: bool,
 }
 
 /// What an address adds to a call path.
@@ -68,7 +73,7 @@ pub(crate) struct Merged {
 
 impl<'a> Merger<'a> {
     /// `symbols[m]` belongs to module `m` of the table that [`Merger::add`] is given; the values go through `sorter`.
-    pub fn new(symbols: &'a [ModuleSymbols], sorter: Sorter) -> Merger<'a> {
+    pub fn new(symbols: &'a [ModuleSymbols], sorter: Sorter, by_section: bool) -> Merger<'a> {
         let mut builder = TreeBuilder::new();
         let thread_root = builder.scope(&Scope::pseudo(THREAD_ROOT));
         Merger {
@@ -80,6 +85,7 @@ impl<'a> Merger<'a> {
             metrics: Vec::new(),
             values: sorter,
             sections: Collector::default(),
+            by_section,
         }
     }
 
@@ -92,32 +98,23 @@ impl<'a> Merger<'a> {
         let metrics: Vec<u32> = process.metrics.iter().map(|m| self.metric(m)).collect();
         let first_location = self.locations.len() as u32;
         self.locations.extend(process.locations.iter().cloned());
-        let mut places: Vec<Place> = Vec::with_capacity(process.nodes.len());
-        for node in &process.nodes {
-            let above = match node.parent {
-                Some(parent) => places[parent as usize],
-                None => self.outermost(node.code, node.main),
-            };
-            let place = self.place(node.code, above, modules);
-            places.push(place);
-        }
-        let value = |cost: &Cost| Value {
-            context: places[cost.node as usize].cost,
+        let contexts = self.contexts(process, modules);
+        let value = |(cost, context): (&Cost, &u32)| Value {
+            context: *context,
             location: first_location + cost.location,
             metric: metrics[cost.metric as usize],
             // No clock and no counter gets that far.
             exclusive: i64::try_from(cost.value).unwrap_or(i64::MAX),
         };
         self.sections.add(process, first_location);
-        for cost in process.costs.iter().filter(|c| !process.locations[c.location as usize].helper) {
-            if let Some(section) = cost.section {
+        let costs = || process.costs.iter().zip(&contexts);
+        for cost in costs().filter(|(c, _)| !process.locations[c.location as usize].helper) {
+            if let Some(section) = cost.0.section {
                 let Value { context, metric, exclusive, .. } = value(cost);
                 self.sections.value(section, context, metric, exclusive);
             }
         }
-        summed(process.costs.iter().map(value).collect())
-            .into_iter()
-            .try_for_each(|value| self.values.push(value))
+        summed(costs().map(value).collect()).into_iter().try_for_each(|value| self.values.push(value))
     }
 
     fn metric(&mut self, metric: &Metric) -> u32 {
@@ -128,10 +125,72 @@ impl<'a> Merger<'a> {
         }) as u32
     }
 
+    /// The context that each of a process's costs belongs to.
+    fn contexts(&mut self, process: &Process, modules: &[Option<u32>]) -> Vec<u32> {
+        if !self.by_section {
+            let places = self.places(process, modules, ROOT, |_| true);
+            return process.costs.iter().map(|cost| places[cost.node as usize].cost).collect();
+        }
+        let mut contexts = vec![ROOT; process.costs.len()];
+        let mut of_sections: BTreeMap<Option<u32>, Vec<usize>> = BTreeMap::new();
+        for (at, cost) in process.costs.iter().enumerate() {
+            of_sections.entry(cost.section).or_default().push(at);
+        }
+        let scopes = self.section_contexts(process);
+        for (section, costs) in of_sections {
+            let mut is_used = vec![false; process.nodes.len()];
+            for at in &costs {
+                let mut node = Some(process.costs[*at].node);
+                while let Some(n) = node.filter(|n| !std::mem::replace(&mut is_used[*n as usize], true)) {
+                    node = process.nodes[n as usize].parent;
+                }
+            }
+            let root = section.map_or(ROOT, |section| scopes[section as usize]);
+            let places = self.places(process, modules, root, |node| is_used[node]);
+            costs.into_iter().for_each(|at| contexts[at] = places[process.costs[at].node as usize].cost);
+        }
+        contexts
+    }
+
+    /// The context of each section of a process.
+    fn section_contexts(&mut self, process: &Process) -> Vec<u32> {
+        let mut contexts: Vec<u32> = Vec::with_capacity(process.sections.sections.len());
+        for section in &process.sections.sections {
+            let above = section.parent.map_or(ROOT, |parent| contexts[parent as usize]);
+            let scope = Scope::pseudo(&format!("{SECTION}{}", section.label));
+            contexts.push(self.builder.child(above, &scope));
+        }
+        contexts
+    }
+
+    /// The places below `root` of the nodes that are used; the others have none.
+    fn places(
+        &mut self,
+        process: &Process,
+        modules: &[Option<u32>],
+        root: u32,
+        is_used: impl Fn(usize) -> bool,
+    ) -> Vec<Place> {
+        let mut places: Vec<Place> = Vec::with_capacity(process.nodes.len());
+        for (index, node) in process.nodes.iter().enumerate() {
+            if !is_used(index) {
+                places.push(Place { inner: root, cost: root, line: None });
+                continue;
+            }
+            let above = match node.parent {
+                Some(parent) => places[parent as usize],
+                None => self.outermost(node.code, node.main, root),
+            };
+            let place = self.place(node.code, above, modules);
+            places.push(place);
+        }
+        places
+    }
+
     /// Where an outermost frame hangs.
-    fn outermost(&mut self, code: Code, main: bool) -> Place {
+    fn outermost(&mut self, code: Code, main: bool, root: u32) -> Place {
         let below_root = main || matches!(code, Code::Pseudo(p) if p != Pseudo::Anonymous);
-        let frame = if below_root { ROOT } else { self.builder.child_of_scope(ROOT, self.thread_root) };
+        let frame = if below_root { root } else { self.builder.child_of_scope(root, self.thread_root) };
         Place { inner: frame, cost: frame, line: None }
     }
 

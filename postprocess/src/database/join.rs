@@ -23,7 +23,7 @@ impl Database {
     ///
     /// # Errors
     /// [`Error::MetricUnits`] if a metric has different units, [`Error::DivisorTooLarge`] if the values do not fit over
-    /// their common divisor, [`Error::MixedGrafts`] if some have OpenMP worker stacks grafted and others have not,
+    /// their common divisor, [`Error::MixedPaths`] if call paths are put in other places in some than in others,
     /// [`Error::DatabaseDamaged`] if values cannot be read.
     pub fn join(databases: &[&Database]) -> Result<Database, Error> {
         let Join { mut head, section_values, parts } = Join::of(databases)?;
@@ -108,9 +108,9 @@ impl Part {
 impl Join {
     fn of(databases: &[&Database]) -> Result<Join, Error> {
         let metrics = united_metrics(databases)?;
-        let grafted = |d: &&Database| d.provenance().graft_openmp;
-        if databases.iter().any(grafted) && !databases.iter().all(grafted) {
-            return Err(Error::MixedGrafts);
+        let first = databases.first().map(|d| d.provenance());
+        if first.is_some_and(|first| databases.iter().any(|d| !d.provenance().has_paths_of(first))) {
+            return Err(Error::MixedPaths);
         }
         let trees: Vec<_> = databases.iter().map(|d| d.tree()).collect();
         let (tree, contexts) = union(&trees);

@@ -39,6 +39,9 @@ pub struct Provenance {
     pub path_maps: Vec<(String, String)>,
     /// Whether the paths of OpenMP workers were put under their parallel regions.
     pub graft_openmp: bool,
+    /// Whether call paths were put under the sections that they ran in.
+    #[serde(default)]
+    pub by_section: bool,
     /// Which parts of the measurement files were merged, if not all were.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shards: Vec<Shard>,
@@ -52,6 +55,11 @@ pub struct Provenance {
 }
 
 impl Provenance {
+    /// Whether call paths are put where those of another are.
+    pub(crate) fn has_paths_of(&self, other: &Provenance) -> bool {
+        (self.graft_openmp, self.by_section) == (other.graft_openmp, other.by_section)
+    }
+
     /// Of a difference, also of a part of one, the database that was subtracted.
     pub fn subtracted(&self) -> Option<&Input> {
         self.difference().map(|(_, subtracted)| subtracted)

@@ -66,7 +66,7 @@ fn workers_are_put_in_place_when_asked() {
     let worker = in_place.exclusive_at("cpu", |l| !l.main).unwrap();
     assert_eq!(worker.iter().sum::<f64>(), 107.0);
     assert_eq!(in_place.locations(), plain.locations());
-    assert!(matches!(Database::join(&[&plain, &in_place]), Err(Error::MixedGrafts)));
+    assert!(matches!(Database::join(&[&plain, &in_place]), Err(Error::MixedPaths)));
 }
 
 #[test]
