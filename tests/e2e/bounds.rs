@@ -107,8 +107,14 @@ fn a_convolution_is_bounded_by_its_sections() {
     let (first, last) = (measured(sections, 1), measured(sections, 8));
     assert!((speedup - first / last).abs() < 1e-9 * speedup);
     for phase in PHASES {
-        let bound = number(&item(&document, phase)["bound_average"]["value"]);
+        let of = |form: &str| number(&item(&document, phase)[form]["value"]);
+        let (bound, slowest, any) = (of("bound_average"), of("bound_largest"), of("bound_span"));
         assert!(speedup <= bound && speedup <= 1.01 * first / own(3, phase), "{phase}: {speedup}, {bound}");
+        let ordered = speedup <= 1.01 * any && any <= 1.001 * slowest && slowest <= 1.001 * bound;
+        assert!(
+            ordered,
+            "{phase}: {speedup}, while any process is in it {any}, by the slowest {slowest}, {bound}"
+        );
     }
     let steps = sections["waterfall"].as_array().expect("a waterfall");
     let parts: f64 =

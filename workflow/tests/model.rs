@@ -123,7 +123,8 @@ fn marked(counts: &[u32]) -> (SweepState, Outlook) {
             ];
             let spent = all.map(|(path, inclusive, exclusive, threads)| {
                 let elsewhere = Elsewhere { threads, seconds: 0.5 * f64::from(threads) };
-                let spent = Spent { inclusive, exclusive, largest: 1.1 * inclusive, elsewhere };
+                let span = (threads == 0).then_some(1.2 * inclusive);
+                let spent = Spent { inclusive, exclusive, largest: 1.1 * inclusive, span, elsewhere };
                 (path.iter().map(|label| (*label).into()).collect(), spent)
             });
             let wall = inside + 0.5;
@@ -158,6 +159,14 @@ fn programs_can_read_the_sections() {
     let lasting = at(&of["lasting"]);
     assert_eq!((&lasting["path"][1], &lasting["inflexion"]["state"]), (&"INPUT".into(), &"flat".into()));
     assert_eq!(of["beside"][0]["threads"], 96);
+    let item = |label: &str| {
+        let all = of["items"].as_array().unwrap();
+        all.iter().find(|item| item["path"].as_array().unwrap().last().unwrap() == label).unwrap()
+    };
+    // 1.2 times the mean process's time has any of them in it.
+    let (average, span) = (&item("INPUT")["bound_average"]["value"], &item("INPUT")["bound_span"]["value"]);
+    assert!((number(average) / number(span) - 1.2).abs() < 1e-9, "{average} {span}");
+    assert!(item("INPUT")["turning"].is_null(), "it does not rise");
     assert!(
         of["items"]
             .as_array()

@@ -77,7 +77,7 @@ impl PathBounds {
             let work: Vec<f64> = inclusive.iter().map(|column| column[index]).collect();
             let series = series(&work).filter(|series| at(series) > 0.0)?;
             let inflexion = (!row.is_rare).then(|| Inflexion::new(&series.same_work).ok()).flatten();
-            let bounds = partial_bounds(&whole, &series, (from, to), row.max_over_mean).ok()?;
+            let bounds = partial_bounds(&whole, &series, (from, to), (row.max_over_mean, None)).ok()?;
             Some(RowBounds { bounds, inflexion })
         };
         let parts = Parts::new(tree, columns);

@@ -1,8 +1,11 @@
 //! Measured times over processor counts.
 
-use falloff_models::{Observation, Point, Points, Scale};
+use falloff_models::{Inflexion, Observation, Point, Points, Scale, State, Turning};
 
 use crate::scoring::{Columns, Repeated, ScaleColumns, Scaling, Uncertainty};
+
+/// Seed of the draws for the turning point: the same data give the same answer.
+const SEED: u64 = 1;
 
 /// The times of one part of a program at every count, from all repetitions.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +62,16 @@ impl Series {
     /// The time at a count, if the part runs there.
     pub fn at(&self, processors: f64) -> Option<&Point> {
         self.times.iter().find(|point| point.scale.p == processors)
+    }
+
+    /// Where the time for the same work is least, by a curve through all counts; `None` if that cannot be told.
+    pub fn turning(&self) -> Option<Turning> {
+        Turning::new(&self.same_work, SEED).ok().flatten()
+    }
+
+    /// The same of a time whose inflexion is known, if it rises again.
+    pub fn turning_of(&self, inflexion: &Inflexion) -> Option<Turning> {
+        (inflexion.state == State::Past).then(|| self.turning()).flatten()
     }
 
     /// Half width of the 95 % interval of one of the times, seconds; `None` if nothing is known of the noise.

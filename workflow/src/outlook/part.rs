@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use falloff_models::{Inflexion, PartialBounds};
+use falloff_models::{Inflexion, PartialBounds, Turning};
 use falloff_postprocess::{ScopeKind, Tree};
 
 use super::forecast::Forecast;
@@ -48,6 +48,8 @@ pub struct Part {
     pub bounds: PartialBounds,
     /// Where its time for the same work stops falling.
     pub inflexion: Inflexion,
+    /// Where it is least by a curve through all counts, if it rises again and that can be told.
+    pub turning: Option<Turning>,
     /// Its place by the time at the largest count, from 1.
     pub rank: usize,
     /// Its place by predicted time at the count that is ranked, among those that have one, from 1.
@@ -97,6 +99,7 @@ impl Part {
     ) -> falloff_models::Result<Part> {
         let forecast = Forecast::new(&series, scaling, targets);
         let share = |target: &u32| Some(forecast.at(*target)? / whole_forecast.at(*target)?);
+        let inflexion = Inflexion::new(&series.same_work)?;
         Ok(Part {
             place,
             count,
@@ -104,8 +107,9 @@ impl Part {
             shares: targets.iter().map(share).collect(),
             forecast,
             max_over_mean,
-            bounds: partial_bounds(whole, &series, (0, whole.same_work.len() - 1), max_over_mean)?,
-            inflexion: Inflexion::new(&series.same_work)?,
+            bounds: partial_bounds(whole, &series, (0, whole.same_work.len() - 1), (max_over_mean, None))?,
+            turning: series.turning_of(&inflexion),
+            inflexion,
             series,
             rank: 0,
             rank_then: None,

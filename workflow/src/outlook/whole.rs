@@ -11,8 +11,6 @@ use crate::scoring::Scaling;
 pub const MARGINAL: f64 = 0.5;
 /// Efficiency that is worth keeping.
 pub const EFFICIENCY: f64 = 0.8;
-/// Seed of the draws for the turning point: the same data give the same answer.
-const SEED: u64 = 1;
 
 /// The whole run.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,7 +52,7 @@ impl Whole {
         Ok(Whole {
             laws: Laws::new(&series, &forecast, scaling),
             inflexion: Inflexion::new(&series.same_work)?,
-            turning: Turning::new(&series.same_work, SEED).ok().flatten(),
+            turning: series.turning(),
             advice: Advice::new(&series.same_work, MARGINAL, EFFICIENCY)?,
             next_run: targets.iter().max().and_then(|target| worthwhile(&series, &forecast, *target)),
             forecast,

@@ -98,6 +98,7 @@ mod tests {
             inclusive,
             exclusive: inclusive,
             largest: inclusive,
+            span: None,
             elsewhere: Elsewhere { threads, seconds: f64::from(threads) },
         };
         let sections =

@@ -126,6 +126,7 @@ mod tests {
             inclusive,
             exclusive,
             largest: 1.5 * inclusive,
+            span: None,
             elsewhere: Elsewhere::default(),
         };
         let below = own.iter().map(|(label, s)| (path(&[MPI_MAIN, label]), spent(*s, *s)));

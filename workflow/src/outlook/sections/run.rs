@@ -37,6 +37,9 @@ pub struct Spent {
     pub exclusive: f64,
     /// From entry to exit, of the timeline with most.
     pub largest: f64,
+    /// Time in which any of the timelines is in it, seconds; `None` if that is not known: processes are on several hosts, whose clocks
+    /// cannot be compared, not every instance has been logged, or others than the timelines are in it too.
+    pub span: Option<f64>,
     /// What is in no timeline.
     pub elsewhere: Elsewhere,
 }
@@ -82,17 +85,26 @@ impl RunSections {
         let mean = |sum: f64| sum / count.max(1) as f64;
         // The end of a process that was killed may not be known, that of its sections is.
         let wall = timelines.walls.iter().zip(outermost).map(|(wall, inside)| wall.max(inside)).sum();
-        let spent = |(inclusive, exclusive, elsewhere): (Vec<f64>, f64, Elsewhere)| Spent {
-            inclusive: mean(inclusive.iter().sum()),
-            exclusive: mean(exclusive),
-            largest: inclusive.into_iter().fold(0.0, f64::max),
-            elsewhere,
-        };
+        let mut spans = spans(sections, &paths);
+        let mut spent =
+            |path: &LabelPath, (inclusive, exclusive, elsewhere): (Vec<f64>, f64, Elsewhere)| Spent {
+                inclusive: mean(inclusive.iter().sum()),
+                exclusive: mean(exclusive),
+                largest: inclusive.into_iter().fold(0.0, f64::max),
+                span: spans.remove(path).filter(|_| elsewhere.threads == 0),
+                elsewhere,
+            };
         RunSections {
             processes,
             threads,
             wall: mean(wall),
-            spent: sums.into_iter().map(|(path, sum)| (path, spent(sum))).collect(),
+            spent: sums
+                .into_iter()
+                .map(|(path, sum)| {
+                    let spent = spent(&path, sum);
+                    (path, spent)
+                })
+                .collect(),
         }
     }
 
@@ -111,6 +123,36 @@ impl RunSections {
         let inside: f64 = self.spent.values().map(|spent| spent.exclusive).sum();
         (self.wall - inside).max(0.0)
     }
+}
+
+/// Time in which anybody is in the sections of a path, seconds, where that is known. Instances may overlap: who is first enters the next
+/// before the last has left, and sections of several communicators have nothing to do with each other.
+fn spans(sections: &Sections, paths: &[LabelPath]) -> BTreeMap<LabelPath, f64> {
+    let mut stays: BTreeMap<&LabelPath, (BTreeSet<&str>, Vec<(u64, u64)>)> = BTreeMap::new();
+    let mut unknown: BTreeSet<&LabelPath> = BTreeSet::new();
+    unknown.extend(sections.dwells.iter().filter(|d| d.unlogged > 0).map(|d| &paths[d.section as usize]));
+    for instance in &sections.instances {
+        let path = &paths[instance.section as usize];
+        let (hosts, of_path) = stays.entry(path).or_default();
+        match &instance.host {
+            Some(host) => hosts.insert(host),
+            None => unknown.insert(path),
+        };
+        of_path.push((instance.first_in_ns, instance.last_out_ns));
+    }
+    let known = stays.into_iter().filter(|(path, (hosts, _))| hosts.len() == 1 && !unknown.contains(path));
+    known.map(|(path, (_, stays))| (path.clone(), united(stays) as f64 * SECONDS_PER_NS)).collect()
+}
+
+/// Length of what any of the stretches covers.
+fn united(mut stretches: Vec<(u64, u64)>) -> u64 {
+    stretches.sort_unstable();
+    let (mut sum, mut covered) = (0u64, 0);
+    for (from, to) in stretches {
+        sum = sum.saturating_add(to.saturating_sub(from.max(covered)));
+        covered = covered.max(to);
+    }
+    sum
 }
 
 /// The timelines of a run.
@@ -160,7 +202,7 @@ impl Timelines {
 
 #[cfg(test)]
 mod tests {
-    use falloff_postprocess::sections::Section;
+    use falloff_postprocess::sections::{Instance, Section};
 
     use super::*;
 
@@ -223,6 +265,34 @@ mod tests {
         assert_eq!((half.inclusive, half.largest, half.elsewhere), (2.0, 4.0, Elsewhere::default()));
         assert!((run.outside() - (10.0 - 14.0 / 3.0)).abs() < 1e-12);
         assert_eq!(run.in_section(&path(&["HALF"])), Spent::default());
+    }
+
+    fn instance(section: u32, host: &str, from_s: u64, to_s: u64) -> Instance {
+        let ns = 1_000_000_000;
+        Instance::of_one(section, 0, host.into(), from_s * ns, to_s * ns, false)
+    }
+
+    #[test]
+    fn the_span_is_when_anybody_is_in_it() {
+        let mut sections = Sections {
+            sections: vec![section(None, "HALF", Some(0)), section(None, "HALF", Some(1))],
+            dwells: dwells(&[(0, 0, 3, 0), (1, 1, 4, 0)]),
+            // 1 to 4 and 6 to 9 on one communicator, 3 to 7 on the other: 8 s.
+            instances: vec![instance(0, "a", 1, 4), instance(0, "a", 6, 9), instance(1, "a", 3, 7)],
+            ..Sections::default()
+        };
+        let locations = [location(Some(0), 10, 0, 10), location(Some(1), 11, 0, 10)];
+        let span = |sections: &Sections| {
+            RunSections::of(sections, &locations, 2, 1).in_section(&path(&["HALF"])).span
+        };
+        assert_eq!(span(&sections), Some(8.0));
+        sections.dwells[0].unlogged = 1;
+        assert_eq!(span(&sections), None, "one is not logged");
+        sections.dwells[0].unlogged = 0;
+        sections.instances[2].host = Some("b".into());
+        assert_eq!(span(&sections), None, "clocks of two hosts");
+        sections.instances.clear();
+        assert_eq!(span(&sections), None);
     }
 
     #[test]

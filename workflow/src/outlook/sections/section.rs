@@ -1,6 +1,6 @@
 //! One section over the counts of a sweep.
 
-use falloff_models::{Inflexion, Observation, PartialBounds, Scale};
+use falloff_models::{Inflexion, Observation, PartialBounds, Scale, Turning};
 
 use super::run::{Elsewhere, LabelPath, RunSections, Spent};
 use crate::bounds::{Series, partial_bounds};
@@ -26,6 +26,8 @@ pub struct Section {
     pub bounds: PartialBounds,
     /// Where its time for the same work stops falling.
     pub inflexion: Inflexion,
+    /// Where it is least by a curve through all counts, if it rises again and that can be told.
+    pub turning: Option<Turning>,
     /// Threads that are in no process's timeline, at the largest count.
     pub elsewhere: Elsewhere,
 }
@@ -81,13 +83,23 @@ impl Section {
         let largest = counts.last().map_or(&[][..], |runs| runs);
         let max_over_mean = max_over_mean(path, largest);
         let forecast = Forecast::new(&series, scaling, targets);
+        let span = match counts.iter().flatten().all(|run| run.in_section(path).span.is_some()) {
+            true => OwnTime::new(of(|spent| spent.span.unwrap_or(0.0)), scaling)?.map(|span| span.series),
+            false => None,
+        };
         Ok(Some(Section {
             path: path.clone(),
             own: OwnTime::new(of(|spent| spent.exclusive), scaling)?,
             share: series.last().mean / whole.last().mean,
             forecast,
             max_over_mean,
-            bounds: partial_bounds(whole, &series, (0, whole.same_work.len() - 1), max_over_mean)?,
+            bounds: partial_bounds(
+                whole,
+                &series,
+                (0, whole.same_work.len() - 1),
+                (max_over_mean, span.as_ref()),
+            )?,
+            turning: series.turning_of(&inflexion),
             inflexion,
             inclusive: series,
             elsewhere: elsewhere(path, largest),

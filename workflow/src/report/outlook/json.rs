@@ -117,6 +117,7 @@ pub(super) struct AboutJson<'a> {
     bound_largest: IntervalJson,
     max_over_mean: Option<f64>,
     inflexion: InflexionJson,
+    turning: Option<IntervalJson>,
 }
 
 #[derive(Serialize)]
@@ -283,6 +284,7 @@ pub(super) fn about(part: &Part) -> AboutJson<'_> {
         bound_largest: interval(part.bounds.largest),
         max_over_mean: part.max_over_mean,
         inflexion: inflexion(&part.inflexion),
+        turning: part.turning.map(|turning| interval(turning.p)),
     }
 }
 

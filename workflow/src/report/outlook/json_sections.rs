@@ -45,8 +45,10 @@ pub(super) struct AboutSectionJson {
     share_percent: f64,
     bound_average: IntervalJson,
     bound_largest: IntervalJson,
+    bound_span: Option<IntervalJson>,
     max_over_mean: Option<f64>,
     inflexion: InflexionJson,
+    turning: Option<IntervalJson>,
     other_threads: u32,
     other_threads_seconds: f64,
 }
@@ -148,8 +150,10 @@ pub(super) fn about(section: &Section) -> AboutSectionJson {
         share_percent: 100.0 * section.share,
         bound_average: interval(section.bounds.average),
         bound_largest: interval(section.bounds.largest),
+        bound_span: section.bounds.span.map(interval),
         max_over_mean: section.max_over_mean,
         inflexion: inflexion(&section.inflexion),
+        turning: section.turning.map(|turning| interval(turning.p)),
         other_threads: section.elsewhere.threads,
         other_threads_seconds: section.elsewhere.seconds,
     }

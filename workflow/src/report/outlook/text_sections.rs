@@ -84,6 +84,9 @@ fn details(section: &Section, options: &OutlookOptions) -> Vec<String> {
         };
         lines.extend(section.forecast.predictions.iter().map(said));
     }
+    let span =
+        section.bounds.span.map(|span| format!("bound {} while any process is in it", bound(span.value)));
+    lines.extend(span);
     lines.push(format!("s at {}", measured(&section.inclusive)));
     let own = section.own.as_ref().map(|own| &own.series);
     lines.extend(
