@@ -125,23 +125,32 @@ impl RunSections {
     }
 }
 
+/// When anybody was in the sections of a path.
+#[derive(Default)]
+struct Stays<'a> {
+    /// Hosts whose clocks said so.
+    hosts: BTreeSet<&'a str>,
+    /// First entry and last exit of each instance.
+    instances: Vec<(u64, u64)>,
+}
+
 /// Time in which anybody is in the sections of a path, seconds, where that is known. Instances may overlap: who is first enters the next
 /// before the last has left, and sections of several communicators have nothing to do with each other.
 fn spans(sections: &Sections, paths: &[LabelPath]) -> BTreeMap<LabelPath, f64> {
-    let mut stays: BTreeMap<&LabelPath, (BTreeSet<&str>, Vec<(u64, u64)>)> = BTreeMap::new();
+    let mut all: BTreeMap<&LabelPath, Stays<'_>> = BTreeMap::new();
     let mut unknown: BTreeSet<&LabelPath> = BTreeSet::new();
     unknown.extend(sections.dwells.iter().filter(|d| d.unlogged > 0).map(|d| &paths[d.section as usize]));
     for instance in &sections.instances {
         let path = &paths[instance.section as usize];
-        let (hosts, of_path) = stays.entry(path).or_default();
+        let stays = all.entry(path).or_default();
         match &instance.host {
-            Some(host) => hosts.insert(host),
+            Some(host) => stays.hosts.insert(host),
             None => unknown.insert(path),
         };
-        of_path.push((instance.first_in_ns, instance.last_out_ns));
+        stays.instances.push((instance.first_in_ns, instance.last_out_ns));
     }
-    let known = stays.into_iter().filter(|(path, (hosts, _))| hosts.len() == 1 && !unknown.contains(path));
-    known.map(|(path, (_, stays))| (path.clone(), united(stays) as f64 * SECONDS_PER_NS)).collect()
+    let known = all.into_iter().filter(|(path, stays)| stays.hosts.len() == 1 && !unknown.contains(path));
+    known.map(|(path, stays)| (path.clone(), united(stays.instances) as f64 * SECONDS_PER_NS)).collect()
 }
 
 /// Length of what any of the stretches covers.
