@@ -8,7 +8,7 @@ from measured import HERE
 
 FOLDER = HERE.parent.parent / "docs/lammps"
 TABLES = ("context", "flat", "summary", "runs", "scales", "causes", "places", "efficiencies", "findings")
-TABLES += ("waterfall", "waiting", "paths")
+TABLES += ("waterfall", "waiting", "paths", "bounds")
 LOSS = r"(-?\d+\.\d) ± (\d+\.\d)"
 NUMBER = re.compile(r"(?<![\w.+-])-?\d+(?:\.\d+)?(?![\w])")
 FRAMES = ("function", "inlined", "pseudo")
@@ -261,6 +261,46 @@ def waterfall(lines, tables):
     assert abs(sum(float(step["change_percent"]) for step in tables.waterfall) + total) < 1e-6
 
 
+def bounds(lines, tables):
+    """A row for each part that bounds the speed-up, what the rest of them takes, and sentences."""
+    pattern = re.compile(r"\s*(\S+)\s+(-?\d+\.\d)\s+(\S+)\s\s+(-|falls|flat|least)((?: [a-z]+ \d+)?(?: \(\d+ to \d+\))?)( \?)?\s\s+(\S.*)")
+    assert abs(sum(float(step["share_percent"]) for step in tables.bounds) - 100) < 1e-6
+    listed, known = [], {tables.summary["base"], tables.summary["at"]}
+    for step in tables.bounds:
+        known |= {ratio_or_none(step[name]) for name in ("bound", "without", "next_bound")}
+        known |= {step[f"inflexion_{name}"].removesuffix(".0") for name in ("fastest", "bracket_low", "bracket_high")}
+    for line in lines[1:]:
+        cells = pattern.fullmatch(line)
+        more = re.fullmatch(r"\s*(\d+) more: (\d+\.\d) % of 1/S", line)
+        if cells:
+            listed.append(one_of(tables.bounds, line, lambda step: is_step(cells.groups(), step, tables)))
+        elif more:
+            left = 100 - sum(float(step["share_percent"]) for step in listed)
+            count = sum(float(step["seconds"]) > 0 for step in tables.bounds) - len(listed)
+            assert more.groups() == (str(count), percent(left)), line
+        else:
+            within(re.sub(r"\S+:\d+", "", line), known)
+    assert listed
+
+
+def is_step(cells, step, tables):
+    bound, share, without, word, where, unsure, label = cells
+    words = {"falls": "falls", "flat": "flat", "past": "least", "": "-"}
+    wanted = ratio_or_none(step["bound"]), percent(step["share_percent"]), ratio_or_none(step["without"])
+    at = {"flat": [step["inflexion_fastest"]]}.get(step["inflexion_state"], [])
+    if step["inflexion_state"] == "past":
+        at = [step[f"inflexion_{name}"] for name in ("fastest", "bracket_low", "bracket_high")]
+    same = (bound, share, without) == wanted and words[step["inflexion_state"]] == word
+    same = same and re.findall(r"\d+", where) == [number.removesuffix(".0") for number in at]
+    same = same and (unsure is not None) == (step["inflexion_noise_known"] == "false")
+    row = tables.rows[step["id"]] if step["id"] else {"name": "<rare>", "file": "", "kind": "", "module": ""}
+    return same and is_label(label, row)
+
+
+def ratio_or_none(value):
+    return f"{float(value):.1f}" if value else "none"
+
+
 def paths(lines, tables):
     names = ("share", "parallel", "load_balance", "communication", "computational")
     for line in lines[1:]:
@@ -291,6 +331,7 @@ SECTIONS = {
     "WHAT TO LOOK AT": findings,
     "EFFICIENCIES": efficiencies,
     "WATERFALL": waterfall,
+    "WHAT BOUNDS THE SPEED-UP": bounds,
     "EFFICIENCIES OF THE HOT PATH": paths,
     "WAITING IN COLLECTIVES": waiting,
     "FUNCTIONS BY EXCLUSIVE EXCESS": functions,
