@@ -53,12 +53,12 @@ fn what_grows_is_predicted_to_come_first() {
     assert_eq!((outlook.targets.clone(), outlook.ranked_at), (vec![64, 256], Some(256)));
     let first = &outlook.parts[0];
     assert_eq!(
-        (first.place.as_ref().unwrap().name(), first.rank, first.rank_then),
+        (first.standing.name(), first.standing.rank, first.standing.rank_then),
         ("MPI_Alltoall", 2, Some(1))
     );
     let seconds = first.forecast.predictions[1].seconds.as_ref().unwrap();
     assert!(seconds.holds(12.8), "{seconds:?}");
-    assert!(outlook.parts.iter().map(|part| part.share).sum::<f64>() > 1.0 - 1e-9);
+    assert!(outlook.parts.iter().map(|part| part.standing.share).sum::<f64>() > 1.0 - 1e-9);
     // The whole run is fastest between 32 and 64: √(96/0.05) = 43.8.
     let turning = outlook.whole.turning.unwrap().p;
     assert!(turning.holds(43.8), "{turning:?}");
@@ -74,7 +74,9 @@ fn the_report_reads_well() {
 fn two_counts_have_bounds_and_no_models() {
     let (state, outlook) = application(&[1, 4], &[]);
     insta::assert_snapshot!("report_of_two", text(&state, &outlook, &options()));
-    assert!(outlook.parts.iter().all(|part| part.forecast.model.is_err() && part.rank_then.is_none()));
+    assert!(
+        outlook.parts.iter().all(|part| part.forecast.model.is_err() && part.standing.rank_then.is_none())
+    );
 }
 
 #[test]

@@ -88,18 +88,22 @@ fn laws_of_size_and_count_are_found_and_ranked() {
     );
     assert_eq!(outlook.ranked, Some(1));
     let part = |name: &str| {
-        outlook.parts.iter().find(|part| part.place.as_ref().is_some_and(|at| at.name() == name)).unwrap()
+        outlook
+            .parts
+            .iter()
+            .find(|part| part.standing.place.as_ref().is_some_and(|at| at.name() == name))
+            .unwrap()
     };
     let (solve, tables) = (part("solve"), part("tables"));
     assert!((solve.surface.at(1).unwrap() / 32.0 - 1.0).abs() < 0.02, "{:?}", solve.surface.predictions);
     assert!((tables.surface.at(1).unwrap() / 6.4 - 1.0).abs() < 0.02, "{:?}", tables.surface.predictions);
-    assert_eq!((solve.rank_then, tables.rank_then), (Some(1), Some(2)));
+    assert_eq!((solve.standing.rank_then, tables.standing.rank_then), (Some(1), Some(2)));
     // What follows no law is refused, and so is what is too far; both are counted.
     assert!(part("MPI_Bcast").surface.predictions.iter().all(Result::is_err));
     let (refused, share) = outlook.refused(1);
     assert!(refused >= 1 && share > 0.0, "{refused} {share}");
-    assert_eq!(outlook.refused(2).0, outlook.parts.iter().map(|part| part.count).sum::<usize>());
-    let shares: f64 = outlook.parts.iter().map(|part| part.share).sum();
+    assert_eq!(outlook.refused(2).0, outlook.parts.iter().map(|part| part.standing.count).sum::<usize>());
+    let shares: f64 = outlook.parts.iter().map(|part| part.standing.share).sum();
     assert!((shares - 1.0).abs() < 1e-9, "{shares}");
 }
 

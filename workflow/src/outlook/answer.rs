@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use super::note::{Note, notes};
 use super::part::{Part, Place};
 use super::sections::{Grid, Marked, RunSections};
+use super::standing::rank;
 use super::terms::{AskedTerms, LinearForm};
 use super::whole::Whole;
 use crate::bounds::{Parts, Series};
@@ -161,7 +162,7 @@ impl Outlook {
         };
         let targets = targets(&question.targets, largest);
         let reach = EXTRAPOLATION_MAX * f64::from(largest);
-        let ranked_at = targets.iter().copied().filter(|target| f64::from(*target) <= reach).max();
+        let ranked = targets.iter().rposition(|target| f64::from(*target) <= reach);
 
         let parts = Parts::new(tree, columns);
         let wholes: Vec<f64> = parts.costs.iter().map(|column| column.iter().sum()).collect();
@@ -178,24 +179,24 @@ impl Outlook {
             let spread = place.as_ref().and_then(|place| spread[place.context as usize]);
             let whole = (&whole.series, &whole.forecast);
             let asked = (question.scaling, &targets[..]);
-            Part::new(place, contexts.len(), series(&work)?, spread, whole, asked)
+            Part::new((place, contexts.len()), series(&work)?, spread, whole, asked)
         };
         let mut parts = Place::all(&parts, tree)
             .into_par_iter()
             .map(part)
             .collect::<falloff_models::Result<Vec<Part>>>()?;
-        rank(&mut parts, ranked_at);
+        rank(&mut parts, ranked);
 
         let mut found = notes(None, &whole.series, &whole.forecast, &question.runs);
-        let of_parts = parts.iter().enumerate().filter(|(_, part)| !part.is_rare());
+        let of_parts = parts.iter().enumerate().filter(|(_, part)| !part.standing.is_rare());
         found.extend(
             of_parts.flat_map(|(index, p)| notes(Some(index), &p.series, &p.forecast, &question.runs)),
         );
         Ok(Outlook {
             metric: question.metric.clone(),
             scaling: question.scaling,
+            ranked_at: ranked.map(|target| targets[target]),
             targets,
-            ranked_at,
             whole,
             parts,
             sections: None,
@@ -232,18 +233,4 @@ fn targets(asked: &[u32], largest: u32) -> Vec<u32> {
     targets.sort_unstable();
     targets.dedup();
     targets
-}
-
-/// Puts parts in the order of their times at the count that is ranked, and gives them their ranks there and at the largest count.
-fn rank(parts: &mut [Part], ranked_at: Option<u32>) {
-    parts.sort_by(|a, b| b.series.last().mean.total_cmp(&a.series.last().mean));
-    for (index, part) in parts.iter_mut().enumerate() {
-        part.rank = index + 1;
-    }
-    let Some(at) = ranked_at else { return };
-    let then = |part: &Part| part.forecast.at(at).unwrap_or(f64::NEG_INFINITY);
-    parts.sort_by(|a, b| then(b).total_cmp(&then(a)));
-    for (index, part) in parts.iter_mut().enumerate() {
-        part.rank_then = part.forecast.at(at).map(|_| index + 1);
-    }
 }

@@ -13,6 +13,7 @@ mod note;
 mod part;
 mod sections;
 pub mod sizes;
+mod standing;
 mod term;
 mod terms;
 mod whole;
@@ -26,6 +27,7 @@ pub use sections::{
     Beside, Elsewhere, Grid, GridRow, LabelPath, Marked, OwnTime, RunSections, Section, Spent,
 };
 pub use sizes::{SizeAsked, SizeOutlook, SizedSweep, Target};
+pub use standing::Standing;
 pub use term::{Given, Term};
 pub use terms::{AskedTerms, Explained, LinearForm};
 pub use whole::{EFFICIENCY, MARGINAL, Whole, Worthwhile};

@@ -6,6 +6,7 @@ use falloff_models::{Inflexion, PartialBounds, Turning};
 use falloff_postprocess::{ScopeKind, Tree};
 
 use super::forecast::Forecast;
+use super::standing::{Ranked, Standing};
 use crate::bounds::{Parts, Series, partial_bounds};
 use crate::scoring::Scaling;
 
@@ -29,18 +30,12 @@ pub struct Place {
 /// One part of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// Where it is; `None` for all parts with too few samples together.
-    pub place: Option<Place>,
-    /// How many parts of the run it stands for: 1 if it has a place.
-    pub count: usize,
+    /// Which it is and how it stands; now is the largest count.
+    pub standing: Standing,
     /// Times at all counts.
     pub series: Series,
-    /// Its share of the whole run's time at the largest count, as a fraction.
-    pub share: f64,
     /// What is predicted.
     pub forecast: Forecast,
-    /// Its share of the whole run's predicted time at each target, as a fraction; `None` if one of the two is not predicted.
-    pub shares: Vec<Option<f64>>,
     /// Largest over mean cost of the participants at the largest count; `None` if it does not run there.
     pub max_over_mean: Option<f64>,
     /// How fast the work of the smallest count could be done at most, while this part takes what it takes at the largest; against
@@ -50,10 +45,6 @@ pub struct Part {
     pub inflexion: Inflexion,
     /// Where it is least by a curve through all counts, if it rises again and that can be told.
     pub turning: Option<Turning>,
-    /// Its place by the time at the largest count, from 1.
-    pub rank: usize,
-    /// Its place by predicted time at the count that is ranked, among those that have one, from 1.
-    pub rank_then: Option<usize>,
 }
 
 impl Place {
@@ -90,8 +81,7 @@ impl Part {
     /// # Errors
     /// Its times cannot be compared.
     pub(super) fn new(
-        place: Option<Place>,
-        count: usize,
+        which: (Option<Place>, usize),
         series: Series,
         max_over_mean: Option<f64>,
         (whole, whole_forecast): (&Series, &Forecast),
@@ -100,24 +90,29 @@ impl Part {
         let forecast = Forecast::new(&series, scaling, targets);
         let share = |target: &u32| Some(forecast.at(*target)? / whole_forecast.at(*target)?);
         let inflexion = Inflexion::new(&series.same_work)?;
+        let now = (series.last().mean, whole.last().mean);
         Ok(Part {
-            place,
-            count,
-            share: series.last().mean / whole.last().mean,
-            shares: targets.iter().map(share).collect(),
+            standing: Standing::new(which, now, targets.iter().map(share)),
             forecast,
             max_over_mean,
             bounds: partial_bounds(whole, &series, (0, whole.same_work.len() - 1), (max_over_mean, None))?,
             turning: series.turning_of(&inflexion),
             inflexion,
             series,
-            rank: 0,
-            rank_then: None,
         })
     }
+}
 
-    /// Whether it stands for parts with too few samples.
-    pub fn is_rare(&self) -> bool {
-        self.place.is_none()
+impl Ranked for Part {
+    fn standing(&self) -> &Standing {
+        &self.standing
+    }
+
+    fn standing_mut(&mut self) -> &mut Standing {
+        &mut self.standing
+    }
+
+    fn then(&self, target: usize) -> Option<f64> {
+        self.forecast.predictions.get(target)?.seconds.as_ref().ok().map(|seconds| seconds.value)
     }
 }

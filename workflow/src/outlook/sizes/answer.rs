@@ -7,11 +7,12 @@ use falloff_postprocess::ClockGroups;
 use rayon::prelude::*;
 
 use super::joined::{Joined, SizedSweep};
-use super::part::{SizePart, rank};
+use super::part::SizePart;
 use super::surface::Surface;
 use super::target::Target;
 use crate::bounds::Parts;
 use crate::outlook::part::Place;
+use crate::outlook::standing::rank;
 use crate::outlook::terms::{AskedTerms, LinearForm};
 use crate::scoring::{Run, RunHealth, check_metric};
 use crate::{Error, Result};
@@ -123,7 +124,7 @@ impl SizeOutlook {
             let sum = |column: &Vec<f64>| contexts.iter().map(|context| column[*context as usize]).sum();
             let work: Vec<f64> = parts.costs.iter().map(sum).collect();
             let surface = Surface::new(&observed(&work), &targets)?;
-            Ok(SizePart::new(place, contexts.len(), surface, &whole, last))
+            Ok(SizePart::new((place, contexts.len()), surface, &whole, last))
         };
         let mut modelled =
             Place::all(&parts, tree).into_par_iter().map(part).collect::<falloff_models::Result<Vec<_>>>()?;
@@ -145,7 +146,9 @@ impl SizeOutlook {
     /// a fraction.
     pub fn refused(&self, target: usize) -> (usize, f64) {
         let refused = self.parts.iter().filter(|part| part.surface.at(target).is_none());
-        refused.fold((0, 0.0), |(count, share), part| (count + part.count, share + part.share))
+        refused.fold((0, 0.0), |(count, share), SizePart { standing, .. }| {
+            (count + standing.count, share + standing.share)
+        })
     }
 }
 

@@ -3,7 +3,8 @@
 use falloff_models::{Point, Step};
 use serde::Serialize;
 
-use super::json::{self, AboutJson, PredictionJson};
+use super::json::{self, PredictionJson};
+use super::json_part::{self, Said};
 use super::json_sections::{self, AboutSectionJson, GridCellJson, joined};
 use crate::bounds::Series;
 use crate::outlook::{GridRow, Marked, Outlook, Section};
@@ -12,29 +13,9 @@ use crate::report::json_bounds::{InflexionJson, inflexion};
 
 /// Call paths, one line for each target.
 pub fn paths(outlook: &Outlook) -> serde_json::Result<String> {
-    #[derive(Serialize)]
-    struct Row<'a> {
-        #[serde(flatten)]
-        about: AboutJson<'a>,
-        path: String,
-        formula: Option<String>,
-        smape_percent: Option<f64>,
-        no_model: Option<&'a str>,
-        prediction: PredictionJson,
-        prediction_share_percent: Option<f64>,
-    }
     let rows = outlook.parts.iter().flat_map(|part| {
-        let model = part.forecast.model.as_ref();
-        let names: Vec<&str> = part.place.iter().flat_map(|place| &place.path).map(|name| &**name).collect();
-        json::predictions(&part.forecast).into_iter().zip(&part.shares).map(move |(prediction, share)| Row {
-            about: json::about(part),
-            path: names.join(" > "),
-            formula: model.ok().map(ToString::to_string),
-            smape_percent: model.ok().map(|model| model.smape()),
-            no_model: model.err().map(String::as_str),
-            prediction,
-            prediction_share_percent: share.map(|share| 100.0 * share),
-        })
+        let predictions = json::predictions(&part.forecast);
+        json_part::path_lines(json::about(part), &part.standing, &part.forecast.model, predictions)
     });
     table(&rows.collect::<Vec<_>>())
 }
@@ -56,21 +37,16 @@ pub fn sections(outlook: &Outlook) -> serde_json::Result<String> {
         section: String,
         #[serde(flatten)]
         about: AboutSectionJson,
-        formula: Option<String>,
-        smape_percent: Option<f64>,
-        no_model: Option<&'a str>,
-        prediction: PredictionJson,
+        #[serde(flatten)]
+        said: Said<'a, PredictionJson>,
     }
     let all = outlook.sections.iter().flat_map(|marked| &marked.sections);
     let rows = all.flat_map(|section| {
-        let model = section.forecast.model.as_ref();
-        json::predictions(&section.forecast).into_iter().map(move |prediction| Row {
+        let predictions = json::predictions(&section.forecast);
+        json_part::said(&section.forecast.model, predictions).map(|said| Row {
             section: joined(&section.path),
             about: json_sections::about(section),
-            formula: model.ok().map(ToString::to_string),
-            smape_percent: model.ok().map(|model| model.smape()),
-            no_model: model.err().map(String::as_str),
-            prediction,
+            said,
         })
     });
     table(&rows.collect::<Vec<_>>())

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::json_part::{self, CostJson, ModelJson, StandingJson};
 use super::json_sections::{self, GridJson, SectionsJson};
 use super::terms::{FormJson, form_json};
 use crate::bounds::Series;
@@ -70,23 +71,17 @@ struct NextRunJson {
 /// A law and what it predicts.
 #[derive(Serialize)]
 pub(super) struct ForecastJson {
-    formula: Option<String>,
-    smape_percent: Option<f64>,
-    adjusted_r2: Option<f64>,
-    laws: Vec<String>,
-    coefficients: Vec<IntervalJson>,
-    no_model: Option<String>,
+    #[serde(flatten)]
+    model: ModelJson,
     predictions: Vec<PredictionJson>,
 }
 
-/// A prediction; the seconds are null where it is refused.
+/// A prediction.
 #[derive(Clone, Serialize)]
 pub(super) struct PredictionJson {
     pub processors: u32,
-    seconds: Option<f64>,
-    low_seconds: Option<f64>,
-    high_seconds: Option<f64>,
-    refusal: Option<String>,
+    #[serde(flatten)]
+    cost: CostJson,
 }
 
 /// What one law says, or why it says nothing.
@@ -103,16 +98,8 @@ pub(super) struct LawJson {
 /// What a part is, without its lists.
 #[derive(Clone, Serialize)]
 pub(super) struct AboutJson<'a> {
-    context: Option<u32>,
-    name: &'a str,
-    count: usize,
-    module: Option<&'a str>,
-    file: Option<&'a str>,
-    line: Option<u32>,
-    rank: usize,
-    rank_then: Option<usize>,
-    seconds: f64,
-    share_percent: f64,
+    #[serde(flatten)]
+    standing: StandingJson<'a>,
     bound_average: IntervalJson,
     bound_largest: IntervalJson,
     max_over_mean: Option<f64>,
@@ -149,8 +136,8 @@ pub(super) struct NoteJson<'a> {
 pub fn json(sweep: &SweepState, outlook: &Outlook, threshold: f64) -> serde_json::Result<String> {
     let whole = &outlook.whole;
     let kept = |part: &&Part| {
-        let shares = part.shares.iter().flatten().copied();
-        shares.fold(part.share, f64::max) >= threshold
+        let shares = part.standing.shares.iter().flatten().copied();
+        shares.fold(part.standing.share, f64::max) >= threshold
     };
     serde_json::to_string(&Document {
         schema: SCHEMA,
@@ -256,42 +243,24 @@ impl LawJson {
 }
 
 fn part(part: &Part) -> PartJson<'_> {
-    let path = part.place.iter().flat_map(|place| &place.path);
     PartJson {
         about: about(part),
-        path: path.map(|name| &**name).collect(),
+        path: part.standing.path().collect(),
         measured: measured(&part.series),
         forecast: forecast(&part.forecast),
-        shares_percent: part.shares.iter().map(|share| share.map(|s| 100.0 * s)).collect(),
+        shares_percent: json_part::shares(&part.standing),
     }
 }
 
 /// What a part is and how it stands.
 pub(super) fn about(part: &Part) -> AboutJson<'_> {
-    let place = part.place.as_ref();
     AboutJson {
-        context: place.map(|place| place.context),
-        name: name(Some(part)),
-        count: part.count,
-        module: place.and_then(|place| place.module.as_deref()),
-        file: place.and_then(|place| place.file.as_deref()),
-        line: place.and_then(|place| place.line),
-        rank: part.rank,
-        rank_then: part.rank_then,
-        seconds: part.series.last().mean,
-        share_percent: 100.0 * part.share,
+        standing: json_part::standing(&part.standing),
         bound_average: interval(part.bounds.average),
         bound_largest: interval(part.bounds.largest),
         max_over_mean: part.max_over_mean,
         inflexion: inflexion(&part.inflexion),
         turning: part.turning.map(|turning| interval(turning.p)),
-    }
-}
-
-fn name(part: Option<&Part>) -> &str {
-    match part {
-        None => "<whole run>",
-        Some(part) => part.place.as_ref().map_or("<rare>", |place| place.name()),
     }
 }
 
@@ -308,33 +277,18 @@ pub(super) fn measured(series: &Series) -> Vec<MeasuredJson> {
 
 /// What a law says, or why there is none.
 pub(super) fn forecast(forecast: &Forecast) -> ForecastJson {
-    let model = forecast.model.as_ref().ok();
-    ForecastJson {
-        formula: model.map(ToString::to_string),
-        smape_percent: model.map(|model| model.smape()),
-        adjusted_r2: model.map(|model| model.adjusted_r2()),
-        laws: model.map(|model| model.set()).unwrap_or_default(),
-        coefficients: model
-            .map(|model| model.coefficients().into_iter().map(interval).collect())
-            .unwrap_or_default(),
-        no_model: forecast.model.as_ref().err().cloned(),
-        predictions: predictions(forecast),
-    }
+    ForecastJson { model: json_part::model(&forecast.model), predictions: predictions(forecast) }
 }
 
 /// The predictions of a part.
 pub(super) fn predictions(forecast: &Forecast) -> Vec<PredictionJson> {
-    let predictions = forecast.predictions.iter().map(|prediction| {
-        let cost = prediction.seconds.as_ref().ok();
-        PredictionJson {
+    let predictions = forecast.predictions.iter();
+    predictions
+        .map(|prediction| PredictionJson {
             processors: prediction.processors,
-            seconds: cost.map(|cost| cost.value),
-            low_seconds: cost.map(|cost| cost.low),
-            high_seconds: cost.map(|cost| cost.high),
-            refusal: prediction.seconds.as_ref().err().cloned(),
-        }
-    });
-    predictions.collect()
+            cost: json_part::cost(&prediction.seconds),
+        })
+        .collect()
 }
 
 /// Notes on the data.
@@ -345,8 +299,8 @@ pub(super) fn notes(outlook: &Outlook) -> Vec<NoteJson<'_>> {
 fn note_json<'a>(note: &'a Note, part: Option<&'a Part>) -> NoteJson<'a> {
     let none = NoteJson {
         kind: "",
-        context: part.and_then(|part| part.place.as_ref()).map(|place| place.context),
-        name: name(part),
+        context: part.and_then(|part| part.standing.place.as_ref()).map(|place| place.context),
+        name: part.map_or("<whole run>", |part| part.standing.name()),
         run: None,
         processors: None,
         seconds: None,

@@ -3,6 +3,7 @@
 mod csv;
 mod grid;
 mod json;
+mod json_part;
 mod json_sections;
 mod laws;
 pub mod sizes;

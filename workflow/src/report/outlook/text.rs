@@ -121,8 +121,8 @@ fn part_lines(outlook: &Outlook, options: &OutlookOptions) -> Vec<String> {
         body.extend(details(part, ranked, options));
     }
     if !others.is_empty() {
-        let share: f64 = others.iter().map(|part| part.share).sum();
-        let count: usize = others.iter().map(|part| part.count).sum();
+        let share: f64 = others.iter().map(|part| part.standing.share).sum();
+        let count: usize = others.iter().map(|part| part.standing.count).sum();
         let noun = if count == 1 { "call path" } else { "call paths" };
         let line = format!("  {count} more {noun}: {} % of the time at {last}", percent(share));
         body.push(options.paint.dim(&line));
@@ -141,26 +141,26 @@ fn weight(part: &Part, outlook: &Outlook, ranked: Option<usize>) -> f64 {
             let seconds = part.forecast.at(outlook.targets[target])?;
             Some(seconds / outlook.whole.series.last().mean)
         };
-        part.shares[target].or_else(against_now)
+        part.standing.shares[target].or_else(against_now)
     });
-    then.unwrap_or(0.0).max(part.share)
+    then.unwrap_or(0.0).max(part.standing.share)
 }
 
 fn cells(part: &Part, ranked: Option<usize>) -> Vec<String> {
     let then = |text: Option<String>| text.unwrap_or("?".into());
-    let (rank, share) = (part.rank.to_string(), percent(part.share));
+    let (rank, share) = (part.standing.rank.to_string(), percent(part.standing.share));
     let (rank, share) = match ranked {
         None => (rank, share),
         Some(target) => (
-            format!("{rank} -> {}", then(part.rank_then.map(|r| r.to_string()))),
-            format!("{share} -> {:>5}", then(part.shares[target].map(percent))),
+            format!("{rank} -> {}", then(part.standing.rank_then.map(|r| r.to_string()))),
+            format!("{share} -> {:>5}", then(part.standing.shares[target].map(percent))),
         ),
     };
     let cost = ranked.and_then(|target| part.forecast.predictions[target].seconds.as_ref().ok());
     vec![
         rank,
         share,
-        seconds(part.series.last().mean),
+        seconds(part.standing.seconds),
         then(cost.map(banded)),
         bound(part.bounds.largest.value),
         state(&part.inflexion),
@@ -182,7 +182,8 @@ fn details(part: &Part, ranked: Option<usize>, options: &OutlookOptions) -> Vec<
     if part.forecast.model.is_ok() {
         lines.extend(part.forecast.predictions.iter().enumerate().filter_map(other));
     }
-    let above = part.place.as_ref().and_then(|place| place.path.split_last()).map(|(_, above)| above);
+    let above =
+        part.standing.place.as_ref().and_then(|place| place.path.split_last()).map(|(_, above)| above);
     if let Some(above) = above.filter(|above| !above.is_empty()) {
         let names: Vec<&str> = above.iter().map(|name| &**name).collect();
         lines.push(shorten(&format!("in {}", names.join(" > ")), room));
@@ -207,7 +208,7 @@ pub(super) fn law(model: &Result<Model, String>) -> String {
 
 /// What a part is called, in at most `room` characters.
 pub(super) fn name(part: &Part, room: usize) -> String {
-    name_of(part.place.as_ref(), part.count, room)
+    name_of(part.standing.place.as_ref(), part.standing.count, room)
 }
 
 /// The same of a part that stands for `count` call paths.

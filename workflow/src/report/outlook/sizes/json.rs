@@ -3,10 +3,10 @@
 use falloff_models::{Interval, Scale};
 use serde::Serialize;
 
+use super::super::json_part::{self, CostJson, ModelJson, StandingJson};
 use super::super::terms::{FormJson, form_json};
 use crate::outlook::SizeOutlook;
 use crate::outlook::sizes::{SizePart, Surface};
-use crate::report::json_bounds::{IntervalJson, interval};
 use crate::results::SweepState;
 
 const SCHEMA: &str = "falloff.model_sizes";
@@ -54,12 +54,8 @@ struct RefusedJson {
 
 #[derive(Serialize)]
 struct SurfaceJson {
-    formula: Option<String>,
-    smape_percent: Option<f64>,
-    adjusted_r2: Option<f64>,
-    laws: Vec<String>,
-    coefficients: Vec<IntervalJson>,
-    no_model: Option<String>,
+    #[serde(flatten)]
+    model: ModelJson,
     measured: Vec<MeasuredJson>,
     predictions: Vec<PredictionJson>,
 }
@@ -74,36 +70,19 @@ struct MeasuredJson {
     law_seconds: Option<f64>,
 }
 
-/// A prediction; the seconds are null where it is refused.
+/// A prediction.
 #[derive(Serialize)]
 pub(super) struct PredictionJson {
     #[serde(flatten)]
     scale: ScaleJson,
-    seconds: Option<f64>,
-    low_seconds: Option<f64>,
-    high_seconds: Option<f64>,
-    refusal: Option<String>,
-}
-
-/// What a part is, without its lists.
-#[derive(Clone, Serialize)]
-pub(super) struct AboutJson<'a> {
-    context: Option<u32>,
-    name: &'a str,
-    count: usize,
-    module: Option<&'a str>,
-    file: Option<&'a str>,
-    line: Option<u32>,
-    rank: usize,
-    rank_then: Option<usize>,
-    seconds: f64,
-    share_percent: f64,
+    #[serde(flatten)]
+    cost: CostJson,
 }
 
 #[derive(Serialize)]
 struct PartJson<'a> {
     #[serde(flatten)]
-    about: AboutJson<'a>,
+    standing: StandingJson<'a>,
     path: Vec<&'a str>,
     #[serde(flatten)]
     surface: SurfaceJson,
@@ -117,8 +96,10 @@ pub fn json(
     outlook: &SizeOutlook,
     threshold: f64,
 ) -> serde_json::Result<String> {
-    let kept =
-        |part: &&SizePart| part.shares.iter().flatten().copied().fold(part.share, f64::max) >= threshold;
+    let kept = |part: &&SizePart| {
+        let shares = part.standing.shares.iter().flatten().copied();
+        shares.fold(part.standing.share, f64::max) >= threshold
+    };
     let not_predicted = outlook.targets.iter().enumerate().map(|(index, target)| {
         let (paths, share) = outlook.refused(index);
         RefusedJson { scale: scale(*target), paths, share_percent: 100.0 * share }
@@ -158,29 +139,11 @@ fn scale(scale: Scale) -> ScaleJson {
 }
 
 fn part_json<'a>(part: &'a SizePart, targets: &[Scale]) -> PartJson<'a> {
-    let path = part.place.iter().flat_map(|place| &place.path);
     PartJson {
-        about: about(part),
-        path: path.map(|name| &**name).collect(),
+        standing: json_part::standing(&part.standing),
+        path: part.standing.path().collect(),
         surface: surface(&part.surface, targets),
-        shares_percent: part.shares.iter().map(|share| share.map(|s| 100.0 * s)).collect(),
-    }
-}
-
-/// What a part is and how it stands.
-pub(super) fn about(part: &SizePart) -> AboutJson<'_> {
-    let place = part.place.as_ref();
-    AboutJson {
-        context: place.map(|place| place.context),
-        name: place.map_or("<rare>", |place| place.name()),
-        count: part.count,
-        module: place.and_then(|place| place.module.as_deref()),
-        file: place.and_then(|place| place.file.as_deref()),
-        line: place.and_then(|place| place.line),
-        rank: part.rank,
-        rank_then: part.rank_then,
-        seconds: part.seconds,
-        share_percent: 100.0 * part.share,
+        shares_percent: json_part::shares(&part.standing),
     }
 }
 
@@ -193,14 +156,8 @@ fn surface(surface: &Surface, targets: &[Scale]) -> SurfaceJson {
         standard_error_seconds: point.error,
         law_seconds: model.map(|model| model.predict(point.scale).cost.value),
     });
-    let coefficients = model.map(|model| model.coefficients()).unwrap_or_default();
     SurfaceJson {
-        formula: model.map(ToString::to_string),
-        smape_percent: model.map(|model| model.smape()),
-        adjusted_r2: model.map(|model| model.adjusted_r2()),
-        laws: model.map(|model| model.set()).unwrap_or_default(),
-        coefficients: coefficients.into_iter().map(interval).collect(),
-        no_model: surface.model.as_ref().err().cloned(),
+        model: json_part::model(&surface.model),
         measured: measured.collect(),
         predictions: predictions(&surface.predictions, targets),
     }
@@ -208,15 +165,6 @@ fn surface(surface: &Surface, targets: &[Scale]) -> SurfaceJson {
 
 /// What is said of each target.
 pub(super) fn predictions(said: &[Result<Interval, String>], targets: &[Scale]) -> Vec<PredictionJson> {
-    let prediction = |(target, prediction): (&Scale, &Result<Interval, String>)| {
-        let cost = prediction.as_ref().ok();
-        PredictionJson {
-            scale: scale(*target),
-            seconds: cost.map(|cost| cost.value),
-            low_seconds: cost.map(|cost| cost.low),
-            high_seconds: cost.map(|cost| cost.high),
-            refusal: prediction.as_ref().err().cloned(),
-        }
-    };
-    targets.iter().zip(said).map(prediction).collect()
+    let both = targets.iter().zip(said);
+    both.map(|(target, said)| PredictionJson { scale: scale(*target), cost: json_part::cost(said) }).collect()
 }

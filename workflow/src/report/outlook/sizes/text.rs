@@ -92,7 +92,9 @@ fn measured(outlook: &SizeOutlook, options: &OutlookOptions) -> Vec<String> {
 
 fn part_lines(outlook: &SizeOutlook, options: &OutlookOptions) -> Vec<String> {
     let SizeOutlook { ranked, last, targets, .. } = outlook;
-    let weight = |part: &SizePart| ranked.and_then(|t| part.shares[t]).unwrap_or(0.0).max(part.share);
+    let weight = |part: &SizePart| {
+        ranked.and_then(|t| part.standing.shares[t]).unwrap_or(0.0).max(part.standing.share)
+    };
     let heavy = outlook.parts.iter().filter(|part| weight(part) >= options.threshold);
     let listed: Vec<&SizePart> = heavy.take(options.limit).collect();
     let then = ranked.map(|target| targets[target]);
@@ -102,14 +104,17 @@ fn part_lines(outlook: &SizeOutlook, options: &OutlookOptions) -> Vec<String> {
     };
     let mut table = Table::new(&["rank now -> then", "share % now -> then", "s now", "s then"]);
     listed.iter().for_each(|part| table.row(cells(part, *ranked)));
-    let label = |row: usize, room: usize| name_of(listed[row].place.as_ref(), listed[row].count, room);
+    let label = |row: usize, room: usize| {
+        name_of(listed[row].standing.place.as_ref(), listed[row].standing.count, room)
+    };
     let mut rows = table.with_last(options.width, "call path", label).lines().into_iter();
     let mut body: Vec<String> = rows.next().into_iter().collect();
     for (row, part) in rows.zip(&listed) {
         body.push(row);
         body.extend(details(part, outlook, options));
     }
-    let (count, share) = (outlook.parts.len() - listed.len(), listed.iter().map(|p| p.share).sum::<f64>());
+    let (count, share) =
+        (outlook.parts.len() - listed.len(), listed.iter().map(|part| part.standing.share).sum::<f64>());
     if count > 0 {
         let line = format!("  {count} more: {} % of the time at {last}", percent((1.0 - share).max(0.0)));
         body.push(options.paint.dim(&line));
@@ -121,13 +126,13 @@ fn cells(part: &SizePart, ranked: Option<usize>) -> Vec<String> {
     let then = |text: Option<String>| text.unwrap_or("?".into());
     let prediction = ranked.and_then(|target| part.surface.predictions[target].as_ref().ok());
     vec![
-        format!("{} -> {}", part.rank, then(part.rank_then.map(|rank| rank.to_string()))),
+        format!("{} -> {}", part.standing.rank, then(part.standing.rank_then.map(|rank| rank.to_string()))),
         format!(
             "{} -> {:>5}",
-            percent(part.share),
-            then(ranked.and_then(|target| part.shares[target]).map(percent))
+            percent(part.standing.share),
+            then(ranked.and_then(|target| part.standing.shares[target]).map(percent))
         ),
-        seconds(part.seconds),
+        seconds(part.standing.seconds),
         then(prediction.map(banded)),
     ]
 }
@@ -139,7 +144,8 @@ fn details(part: &SizePart, outlook: &SizeOutlook, options: &OutlookOptions) -> 
     if part.surface.model.is_ok() {
         lines.extend(others(part, outlook));
     }
-    let above = part.place.as_ref().and_then(|place| place.path.split_last()).map(|(_, above)| above);
+    let above =
+        part.standing.place.as_ref().and_then(|place| place.path.split_last()).map(|(_, above)| above);
     if let Some(above) = above.filter(|above| !above.is_empty()) {
         let names: Vec<&str> = above.iter().map(|name| &**name).collect();
         let room = options.width.saturating_sub(BELOW);
@@ -171,7 +177,7 @@ fn others(part: &SizePart, outlook: &SizeOutlook) -> Vec<String> {
 
 /// How much is not predicted.
 fn refused(outlook: &SizeOutlook, options: &OutlookOptions) -> Vec<String> {
-    let of = outlook.parts.iter().map(|part| part.count).sum::<usize>();
+    let of = outlook.parts.iter().map(|part| part.standing.count).sum::<usize>();
     let line = |(index, target): (usize, &Scale)| {
         let (count, share) = outlook.refused(index);
         let share = percent(share);
