@@ -7,22 +7,22 @@ const LEVELS = 64;
 export class CallersView extends GroupedView {
   kind = "callers";
   #functions;
+  #manyLines;
   /** For each row below the first level, the frames whose callers are the next level, in step with the gathered contexts. */
   #frames = new Map();
-  #depths = [0];
+  #depths = new Map([[0, 0]]);
 
   constructor(tree, present, functions) {
     super(tree, present);
     this.#functions = functions;
+    this.#manyLines = tree.callLines.reduce((most, line) => Math.max(most, line), 0) + 1;
   }
 
   gather(row, add) {
     const { tree, present } = this;
     if (row === 0) {
       for (let context = 1; context < tree.size; context++) {
-        if (present[context] && tree.isFrame(context)) {
-          add(this.#functions.of(tree.scopes[context]), context);
-        }
+        if (present[context] && tree.isFrame(context)) add(this.#functions.of(tree.scopes[context]), context);
       }
       return;
     }
@@ -33,19 +33,24 @@ export class CallersView extends GroupedView {
       const caller = tree.caller(callee);
       if (caller === 0) return;
       const line = tree.callLines[tree.scopes[callee]];
-      const same = this.#functions.of(tree.scopes[caller]);
-      add(`${same}.${line}`, context);
+      add(this.#functions.of(tree.scopes[caller]) * this.#manyLines + line, context);
     });
   }
 
-  label(key) {
-    const [scope, line] = String(key).split(".").map(Number);
-    const label = this.tree.describe(scope);
+  dense(row) {
+    return row === 0 ? this.#functions.count : 0;
+  }
+
+  label(row, key) {
+    const isCaller = this.parent(row) !== 0;
+    const line = isCaller ? key % this.#manyLines : 0;
+    const label = this.tree.describe(isCaller ? Math.floor(key / this.#manyLines) : key);
     return { ...label, kind: label.kind === "inlined" ? "function" : label.kind, callLine: line > 0 ? line - 1 : null };
   }
 
   #depth(row) {
-    return (this.#depths[row] ??= this.#depth(this.parent(row)) + 1);
+    if (!this.#depths.has(row)) this.#depths.set(row, this.#depth(this.parent(row)) + 1);
+    return this.#depths.get(row);
   }
 
   /** The frame of each context of the row that the row stands for. */

@@ -8,71 +8,73 @@ const [WHOLE, OF_MODULE, OF_FILE, OF_FUNCTION] = [0, 1, 2, 3];
 export class FlatView extends GroupedView {
   kind = "flat";
   #functions;
-  #levels = [WHOLE];
+  #manyModules;
+  #kinds = new Map([[0, WHOLE]]);
 
   constructor(tree, present, functions) {
     super(tree, present);
     this.#functions = functions;
+    this.#manyModules = tree.modules.reduce((most, module) => Math.max(most, module), 0) + 1;
   }
 
   gather(row, add) {
     const { tree } = this;
-    const level = this.#level(row);
-    if (level === WHOLE) return this.#modules(add);
-    if (level === OF_MODULE) {
+    const kind = this.#kind(row);
+    if (kind === WHOLE) this.#modules(add);
+    else if (kind === OF_MODULE) {
+      for (const context of this.gathered(row)) add(tree.files[tree.scopes[context]], context);
+    } else if (kind === OF_FILE) {
+      for (const context of this.gathered(row)) add(this.#functionOf(context), context);
+    } else {
       for (const context of this.gathered(row)) {
-        add(`f${tree.files[tree.scopes[context]]}`, context);
-      }
-      return undefined;
-    }
-    if (level === OF_FILE) {
-      for (const context of this.gathered(row)) this.#scope(context, add);
-      return undefined;
-    }
-    for (const context of this.gathered(row)) {
-      for (const below of tree.children(context)) {
-        const kind = tree.kind(below);
-        if ((kind === LOOP || kind === LINE) && this.present[below]) this.#scope(below, add);
+        for (const below of tree.children(context)) {
+          const of = tree.kind(below);
+          if ((of === LOOP || of === LINE) && this.present[below]) add(this.#functionOf(below), below);
+        }
       }
     }
-    return undefined;
   }
 
+  /** Modules, and functions that are in none, whose keys come after those of all modules. */
   #modules(add) {
     const { tree } = this;
     for (let context = 1; context < tree.size; context++) {
       if (!this.present[context] || !tree.isFrame(context)) continue;
-      if (tree.kind(context) === PSEUDO) {
-        this.#scope(context, add);
-        continue;
-      }
-      add(`m${tree.modules[tree.scopes[context]]}`, context);
+      if (tree.kind(context) === PSEUDO) add(this.#manyModules + this.#functionOf(context), context);
+      else add(tree.modules[tree.scopes[context]], context);
     }
   }
 
-  #scope(context, add) {
-    add(`s${this.#functions.of(this.tree.scopes[context])}`, context);
+  #functionOf(context) {
+    return this.#functions.of(this.tree.scopes[context]);
   }
 
-  label(key, context) {
-    const of = this.tree.describe(key[0] === "s" ? Number(key.slice(1)) : this.tree.scopes[context]);
+  dense(row) {
+    return this.#kind(row) === OF_FILE ? this.#functions.count : 0;
+  }
+
+  label(row, key, context) {
+    const kind = this.#kind(row);
+    const first = this.parent(row) === 0 ? this.#manyModules : 0;
+    const of = this.tree.describe(kind === OF_FUNCTION ? key - first : this.tree.scopes[context]);
     const known = { ...of, callLine: null };
-    if (key[0] === "m")
+    if (kind === OF_MODULE)
       return { ...known, kind: "module", name: of.module ?? "<unknown module>", file: null, line: null };
-    if (key[0] === "f") return { ...known, kind: "file", name: of.file ?? "<unknown file>", line: null };
+    if (kind === OF_FILE) return { ...known, kind: "file", name: of.file ?? "<unknown file>", line: null };
     return { ...known, kind: of.kind === "inlined" ? "function" : of.kind };
   }
 
-  #level(row) {
-    if (this.#levels[row] === undefined) {
-      const own = this.ownKey(row)[0];
-      this.#levels[row] = own === "m" ? OF_MODULE : own === "f" ? OF_FILE : OF_FUNCTION;
+  #kind(row) {
+    if (!this.#kinds.has(row)) {
+      const above = this.#kind(this.parent(row));
+      const isInNone = above === WHOLE && this.ownKey(row) >= this.#manyModules;
+      this.#kinds.set(row, isInNone ? OF_FUNCTION : Math.min(above + 1, OF_FUNCTION));
     }
-    return this.#levels[row];
+    return this.#kinds.get(row);
   }
 
   search(matches) {
-    const isFunction = (row) => this.#level(row) === OF_FUNCTION;
+    const isFunction = (row) => this.#kind(row) === OF_FUNCTION;
     const within = (row) => (isFunction(row) ? [row] : this.children(row));
     return this.children(0)
       .flatMap(within)

@@ -1,48 +1,62 @@
 // Views whose rows each gather several contexts. Rows are made when the row above is opened.
+import { Groups } from "./groups.js";
+import { FUNCTION, INLINED, LINE, LOOP } from "./tree.js";
 
 /** Rows with the contexts that each gathers, in pre-order. */
 export class GroupedView {
   root = 0;
-  #parents = [null];
-  #keys = [""];
-  #gathered = [[0]];
-  #children = [null];
-  #outermost = [[0]];
-  #values = new Map();
+  /** Groups in the order of their rows, and by the row above them. */
+  #levels = [];
+  #below = new Map();
+  #end = 1;
 
   constructor(tree, present) {
     this.tree = tree;
     this.present = present;
   }
 
-  /** What the rows below a row are: calls `add(key, context)` for every context of each. Keys tell rows below the same row apart. */
+  /** What the rows below a row are: calls `add(key, context)` for every context of each. Keys, natural numbers, tell rows below the same
+   * row apart. */
   gather(_row, _add) {
     throw new Error("a view says what its rows gather");
   }
 
+  /** All keys below a row are less, if there may be many of them and they are close together; else 0. */
+  dense(_row) {
+    return 0;
+  }
+
   /** What `describe` gives of a row with this key that gathers this context. */
-  label(_key, _context) {
+  label(_row, _key, _context) {
     throw new Error("a view says what its rows are called");
   }
 
   /** Rows directly below. */
   children(row) {
-    if (this.#children[row]) return this.#children[row];
-    const rows = new Map();
-    this.gather(row, (key, context) => {
-      let below = rows.get(key);
-      if (below === undefined) {
-        below = this.#parents.push(row) - 1;
-        rows.set(key, below);
-        this.#keys.push(key);
-        this.#gathered.push([]);
-        this.#children.push(null);
-        this.#outermost.push(null);
-      }
-      this.#gathered[below].push(context);
-    });
-    this.#children[row] = [...rows.values()];
-    return this.#children[row];
+    return this.#groupsBelow(row).rows;
+  }
+
+  #groupsBelow(row) {
+    let groups = this.#below.get(row);
+    if (!groups) {
+      groups = new Groups({ tree: this.tree, parent: row, first: this.#end, dense: this.dense(row) });
+      this.gather(row, (key, context) => groups.add(key, context));
+      this.#end = groups.close().end;
+      this.#below.set(row, groups);
+      if (groups.end > groups.first) this.#levels.push(groups);
+    }
+    return groups;
+  }
+
+  /** The groups that a row is one of. */
+  #groups(row) {
+    let [low, high] = [0, this.#levels.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.#levels[middle].first <= row) low = middle;
+      else high = middle - 1;
+    }
+    return this.#levels[low];
   }
 
   hasChildren(row) {
@@ -50,11 +64,12 @@ export class GroupedView {
   }
 
   parent(row) {
-    return this.#parents[row];
+    return row === 0 ? null : this.#groups(row).parent;
   }
 
   describe(row) {
-    return row === 0 ? this.tree.describe(this.tree.scopes[0]) : this.label(this.#keys[row], this.#gathered[row][0]);
+    if (row === 0) return this.tree.describe(this.tree.scopes[0]);
+    return this.label(row, this.ownKey(row), this.gathered(row)[0]);
   }
 
   scope(row) {
@@ -63,60 +78,44 @@ export class GroupedView {
 
   /** All contexts of a row. */
   gathered(row) {
-    return this.#gathered[row];
+    return row === 0 ? [0] : this.#groups(row).of(row);
   }
 
   /** Contexts of a row that are not below another of them: only these count towards its inclusive value. */
   contexts(row) {
-    if (this.#outermost[row]) return this.#outermost[row];
-    if (this.#gathered[row].length === 1) return this.#gathered[row];
-    const sorted = Uint32Array.from(this.#gathered[row]).sort();
     const found = [];
     let covered = 0;
-    for (const context of sorted) {
+    for (const context of this.gathered(row)) {
       if (context < covered) continue;
       covered = this.tree.ends[context];
       found.push(context);
     }
-    this.#outermost[row] = found;
     return found;
   }
 
   inclusive(row, series) {
-    return this.#sum(row, series.inclusive, () => this.contexts(row));
+    return row === 0 ? series.inclusive[0] : this.#groups(row).sum(row, series.inclusive, true);
   }
 
   own(row, series) {
-    return this.#sum(row, series.own, () => this.gathered(row));
-  }
-
-  /** The sum of some values of contexts, once. */
-  #sum(row, values, contexts) {
-    let known = this.#values.get(values);
-    if (!known) this.#values.set(values, (known = []));
-    if (known[row] === undefined) {
-      let sum = 0;
-      for (const context of contexts()) sum += values[context];
-      known[row] = sum;
-    }
-    return known[row];
+    return row === 0 ? series.own[0] : this.#groups(row).sum(row, series.own, false);
   }
 
   /** The key of a row below the row above it. */
   ownKey(row) {
-    return this.#keys[row];
+    return this.#groups(row).key(row);
   }
 
   key(row) {
     const keys = [];
-    for (let at = row; at !== null && at !== 0; at = this.#parents[at]) keys.push(this.#keys[at]);
+    for (let at = row; at !== null && at !== 0; at = this.parent(at)) keys.push(this.ownKey(at));
     return keys.reverse().join(",");
   }
 
   find(key) {
     let row = 0;
     for (const step of key === "" ? [] : key.split(",")) {
-      const below = this.children(row).find((child) => String(this.#keys[child]) === step);
+      const below = this.#groupsBelow(row).find(Number(step));
       if (below === undefined) return null;
       row = below;
     }
@@ -129,23 +128,33 @@ export class Functions {
   #of;
 
   constructor(tree) {
-    this.#of = new Uint32Array(tree.kinds.length);
-    const known = new Map();
     const { kinds, names, modules, files, lines } = tree;
-    const [manyFiles, manyModules] = [files, modules].map((all) => all.reduce((a, b) => Math.max(a, b), 0) + 1);
-    for (let scope = 0; scope < kinds.length; scope++) {
-      // 5 is inlined and 4 a function, 6 a loop and 7 a line: of these the line tells them apart.
-      const kind = kinds[scope] === 5 ? 4 : kinds[scope];
-      const place = kind > 5 ? lines[scope] + 1 : 0;
-      const name = (names[scope] * manyModules + modules[scope]) * manyFiles + files[scope];
-      const key = Number.isSafeInteger(name * 8 + kind) && place === 0 ? name * 8 + kind : `${name}:${kind}:${place}`;
-      let number = known.get(key);
-      if (number === undefined) known.set(key, (number = scope));
-      this.#of[scope] = number;
+    const count = kinds.length;
+    this.count = count;
+    this.#of = new Uint32Array(count);
+    const kindOf = (scope) => (kinds[scope] === INLINED ? FUNCTION : kinds[scope]);
+    // Of loops and lines the line tells them apart.
+    const lineOf = (scope) => (kinds[scope] === LOOP || kinds[scope] === LINE ? lines[scope] : 0);
+    const isSame = (a, b) =>
+      names[a] === names[b] &&
+      modules[a] === modules[b] &&
+      files[a] === files[b] &&
+      kindOf(a) === kindOf(b) &&
+      lineOf(a) === lineOf(b);
+    // A hash table with open addresses: the scopes that stand for their functions, plus one.
+    const mask = 2 ** Math.ceil(Math.log2(2 * count + 1)) - 1;
+    const known = new Uint32Array(mask + 1);
+    for (let scope = 0; scope < count; scope++) {
+      let hash = Math.imul(names[scope], 0x9e3779b1) ^ Math.imul(lineOf(scope) * 8 + kindOf(scope), 0x85ebca6b);
+      hash ^= Math.imul(modules[scope], 0xc2b2ae35) ^ Math.imul(files[scope], 0x27d4eb2f);
+      let at = (hash ^ (hash >>> 15)) & mask;
+      while (known[at] !== 0 && !isSame(known[at] - 1, scope)) at = (at + 1) & mask;
+      if (known[at] === 0) known[at] = scope + 1;
+      this.#of[scope] = known[at] - 1;
     }
   }
 
-  /** A scope that stands for all of the same function, loop or line. */
+  /** A scope that stands for all of the same function, loop or line; less than `count`. */
   of(scope) {
     return this.#of[scope];
   }

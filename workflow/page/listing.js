@@ -1,4 +1,5 @@
 // Which rows of a view are listed, and in which order.
+import { ordered, reordered } from "./order.js";
 
 /** The listed rows of a view, with what is open, the order, and the top. */
 export class Listing {
@@ -39,26 +40,31 @@ export class Listing {
 
   /** Works out the listed rows anew: each with its depth, and with how many rows above it have several below them. */
   rebuild() {
-    Object.assign(this, this.#walked(this.#start().map((row) => [row, 0, 0])));
+    Object.assign(this, this.#walked({ of: this.#start(), depth: 0, fork: 0 }));
   }
 
-  /** These rows with all that is open below them. */
+  /** Rows of one depth with all that is open below them. */
   #walked(start) {
     const [rows, depths, forks] = [[], [], []];
-    const stack = start.reverse();
+    const stack = [{ ...start, at: 0 }];
     while (stack.length > 0) {
-      const [row, depth, fork] = stack.pop();
+      const level = stack.at(-1);
+      if (level.at === level.of.length) {
+        stack.pop();
+        continue;
+      }
+      const row = level.of[level.at++];
       rows.push(row);
-      depths.push(depth);
-      forks.push(fork);
-      if (this.open.has(row)) for (const below of this.#below(row, depth, fork).reverse()) stack.push(below);
+      depths.push(level.depth);
+      forks.push(level.fork);
+      if (this.open.has(row)) stack.push({ ...this.#below(row, level.depth, level.fork), at: 0 });
     }
     return { rows, depths, forks };
   }
 
   #below(row, depth, fork) {
-    const below = this.children(row);
-    return below.map((child) => [child, depth + 1, fork + (below.length > 1 ? 1 : 0)]);
+    const of = this.children(row);
+    return { of, depth: depth + 1, fork: fork + (of.length > 1 ? 1 : 0) };
   }
 
   #start() {
@@ -72,13 +78,15 @@ export class Listing {
   /** Rows directly below that are large enough, in order. */
   children(row) {
     let known = this.#sorted.get(row);
-    if (!known)
-      this.#sorted.set(row, (known = this.#ordered(this.view.children(row).filter((child) => this.#isLarge(child)))));
+    if (!known) {
+      const all = this.view.children(row);
+      known = this.#ordered(this.threshold === 0 ? all : all.filter((child) => this.#isLarge(child)));
+      this.#sorted.set(row, known);
+    }
     return known;
   }
 
   #isLarge(row) {
-    if (this.threshold === 0) return true;
     return this.columns.some((column) => {
       const percent = column.shown ? column.percent(this.view, row) : null;
       return percent !== null && Math.abs(percent) >= this.threshold;
@@ -91,10 +99,8 @@ export class Listing {
       const names = new Map(rows.map((row) => [row, view.describe(row).name]));
       return [...rows].sort((a, b) => (names.get(a) < names.get(b) ? -1 : names.get(a) > names.get(b) ? 1 : a - b));
     }
-    const values = Float64Array.from(rows, (row) => order.value(view, row) ?? -Infinity);
-    const sign = descending ? 1 : -1;
-    const places = Uint32Array.from(rows.keys()).sort((a, b) => sign * (values[b] - values[a]) || rows[a] - rows[b]);
-    return Array.from(places, (place) => rows[place]);
+    const values = rows.map((row) => order.value(view, row) ?? -Infinity);
+    return reordered(rows, ordered(values, descending));
   }
 
   /** Sorts by a column, or by name if it is null; by the same column again the other way round. */

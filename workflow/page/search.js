@@ -1,4 +1,5 @@
 // Rows that a regular expression finds.
+import { ordered, reordered } from "./order.js";
 
 /** The rows of a view whose function's name matches, those with the largest value of a column first. */
 export class Search {
@@ -24,9 +25,8 @@ export class Search {
       return found;
     };
     const rows = view.search(matches);
-    const values = Float64Array.from(rows, (row) => Math.abs(column.value(view, row) ?? 0));
-    const places = Uint32Array.from(rows.keys()).sort((a, b) => values[b] - values[a] || rows[a] - rows[b]);
-    this.rows = Array.from(places, (place) => rows[place]);
+    const values = rows.map((row) => Math.abs(column.value(view, row) ?? 0));
+    this.rows = reordered(rows, ordered(values, true));
   }
 
   /** The next row, or with -1 the one before; null if there is none. */
