@@ -66,7 +66,30 @@ fn a_grid_runs_every_pair_and_its_score_says_which_is_meant() {
     assert!(end.stdout.contains("1 = 1x1, 2 = 2x1, 4 = 2x2; not here: 1x2"), "{end}");
     let end = score("--at 1x2");
     assert!(end.stdout.contains("1 = 1x1, 2 = 1x2, 4 = 2x2; not here: 2x1"), "{end}");
-    assert!(end.stdout.contains("1 -> 2 processors"), "{end}");
+    assert!(end.stdout.contains("1 (1x1) -> 2 (1x2) processors"), "{end}");
+    // Wherever a count is named, so is its pair.
+    let end = score("--at 1x2 --format csv --table scales");
+    let pairs: Vec<&str> = end.stdout.lines().filter_map(|line| line.split(',').nth(1)).collect();
+    assert_eq!(pairs, ["pair", "1x1", "1x2", "2x2"], "{end}");
+    let end = score("--format csv --table runs");
+    assert!(end.stdout.contains("n0001t02-r1,2,1x2,1,"), "{end}");
+    let document = score("--format json").json();
+    let pairs = serde_json::json!({"1": "1x1", "2": "2x1", "4": "2x2"});
+    assert_eq!(document["grid_pairs"], pairs);
+    assert_eq!(document["efficiencies"][1]["pair"], "2x1");
+    score("--plots plots");
+    for figure in ["speedup", "efficiency", "causes"] {
+        let svg = fs::read_to_string(shop.path(&format!("plots/{figure}.svg"))).unwrap();
+        assert!(svg.contains(">2x2<") && svg.contains(">processes x threads<"), "{figure}: {svg}");
+    }
+    let export = |format: &str, to: &str| {
+        falloff(&shop, &format!("export grid --metric cpu --format {format} -o {to}")).expect_code(0)
+    };
+    export("hpctoolkit", "excess");
+    let meta = fs::read(shop.path("excess/meta.db")).unwrap();
+    let text = String::from_utf8_lossy(&meta);
+    assert!(text.contains("4 (2x2) processors") && text.contains("2 = 2x1"), "{text}");
+    assert!(export("extrap", "grid.jsonl").stderr.contains("4 = 2x2"));
     falloff(&shop, "score grid --at 3y").expect_code(2);
     let end = falloff(&shop, "sweep -n 1 --threads 2 --launcher threads -- ./noted").expect_code(2);
     assert!(end.stderr.contains("--threads"), "{end}");

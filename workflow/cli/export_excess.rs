@@ -19,11 +19,16 @@ pub fn hpctoolkit(results: &Results, score: &Score, dir: &Path, roots: Roots) ->
     modules.dedup();
     let whole = score.total().work_at;
     Contents {
-        title: format!("{}: {} against {} processors", program(results), score.at, score.base),
+        title: format!(
+            "{}: {} against {} processors",
+            program(results),
+            results.state.name(score.at),
+            results.state.name(score.base)
+        ),
         description: description(results, score),
         tree: &compared.tree,
         modules: &modules,
-        metrics: metrics(score),
+        metrics: metrics(results, score),
         parts: compared.runs.iter().map(|run| part(run, whole)).collect(),
     }
     .write(dir, roots)
@@ -36,6 +41,7 @@ fn program(results: &Results) -> &str {
 
 fn description(results: &Results, score: &Score) -> String {
     let state = &results.state;
+    let grid = state.line.as_ref().map(|line| format!("- processors are processes x threads: {line}"));
     [
         format!("A sweep, exported by falloff {}.", env!("CARGO_PKG_VERSION")),
         format!("- command: {}", state.plan.program.join(" ")),
@@ -44,13 +50,19 @@ fn description(results: &Results, score: &Score) -> String {
         format!("- good runs: {} of {}", state.good.len(), state.plan.runs().len()),
         "- node and rank of a profile are the processor count and the repetition of a run".into(),
     ]
+    .into_iter()
+    .chain(grid)
+    .collect::<Vec<_>>()
     .join("\n")
 }
 
 /// The compared scale comes first, with the name by which Hatchet knows the `time`.
-fn metrics(score: &Score) -> Vec<Column> {
+fn metrics(results: &Results, score: &Score) -> Vec<Column> {
     let name = time_name(&score.metric);
-    let at = |scale: u32| if scale == 1 { "1 processor".to_owned() } else { format!("{scale} processors") };
+    let at = |scale: u32| match results.state.name(scale) {
+        one if one == "1" => "1 processor".to_owned(),
+        name => format!("{name} processors"),
+    };
     let column = |name: String, description: String| Column { name, description };
     vec![
         column(format!("{name} (sec, {})", at(score.at)), format!("mean work with {}", at(score.at))),

@@ -48,6 +48,9 @@ pub fn export(args: &ExportArgs, output: &Output) -> Result<i32, Failure> {
     for failed in &results.state.failed {
         output.note(&format!("falloff: run {} failed and is left out", failed.key));
     }
+    if let Some(line) = &results.state.line {
+        output.note(&format!("falloff: p is the number of processors, processes x threads: {line}"));
+    }
     let counts: BTreeSet<u32> = runs.iter().map(|(count, _)| *count).collect();
     if counts.len() < COUNTS_FOR_A_MODEL {
         output.note(&format!(

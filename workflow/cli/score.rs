@@ -89,11 +89,11 @@ fn csv(results: &Results, score: &Score, args: &ScoreArgs) -> Result<String, Fai
         }
         ScoreTable::Summary => report::csv_tables::summary(&results.state, score),
         ScoreTable::Runs => report::csv_tables::runs(&results.state),
-        ScoreTable::Scales => report::csv_tables::scales(score),
+        ScoreTable::Scales => report::csv_tables::scales(&results.state, score),
         ScoreTable::Steps => report::csv_tables::steps(score),
         ScoreTable::Causes => report::csv_tables::causes(score),
         ScoreTable::Places => report::csv_tables::places(score),
-        ScoreTable::Efficiencies => report::csv_tables::efficiencies(score),
+        ScoreTable::Efficiencies => report::csv_tables::efficiencies(&results.state, score),
         ScoreTable::Findings => report::csv_tables::findings(&results.state, score),
         ScoreTable::Waterfall => report::csv_tables::waterfall(score),
         ScoreTable::Waiting => report::csv_tables::waiting(score),

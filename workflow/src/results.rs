@@ -155,9 +155,14 @@ impl Results {
         Score::new(&self.runs, &self.question(choice)?)
     }
 
-    /// The same, with the columns that it is of.
-    pub(crate) fn score_with_columns(&self, choice: &Choice) -> Result<(Score, Aligned)> {
-        Score::with_columns(&self.runs, &self.question(choice)?)
+    /// The same, with the columns that it is of; `others` and `each` as in [`Score::with_columns`].
+    pub(crate) fn score_with_columns(
+        &self,
+        choice: &Choice,
+        others: impl FnOnce(&Aligned, (u32, u32)) -> Vec<(u32, u32)>,
+        each: impl FnMut(&Score),
+    ) -> Result<(Score, Aligned)> {
+        Score::with_columns(&self.runs, &self.question(choice)?, others, each)
     }
 
     fn question(&self, choice: &Choice) -> Result<Question> {
@@ -240,6 +245,20 @@ impl SweepState {
     /// Good and planned runs at a scale.
     pub fn good_of(&self, scale: u32) -> (usize, u32) {
         (self.good.iter().filter(|key| key.processors() == scale).count(), self.plan.repetitions)
+    }
+
+    /// The pairs of processes and threads, `4x2`, by processor count; none unless the sweep is over both.
+    pub fn pairs(&self) -> BTreeMap<u32, String> {
+        let chosen = self.line.iter().flat_map(|line| &line.chosen);
+        chosen.map(|(count, (processes, threads))| (*count, format!("{processes}x{threads}"))).collect()
+    }
+
+    /// What a processor count is called: `8`, or `8 (4x2)` in a sweep over processes and threads.
+    pub fn name(&self, count: u32) -> String {
+        match self.pairs().get(&count) {
+            Some(pair) => format!("{count} ({pair})"),
+            None => count.to_string(),
+        }
     }
 }
 

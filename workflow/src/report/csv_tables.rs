@@ -15,8 +15,8 @@ use crate::scoring::Score;
 
 /// What is said of the sweep as a whole, in one line: the fields of JSON and of its `health` that are no lists.
 pub fn summary(sweep: &SweepState, score: &Score) -> Result<String> {
-    // Rows of views are lists, and left out.
-    table(&[json::document(sweep, score, f64::INFINITY)])
+    // Lists are left out.
+    table(&[json::document(sweep, score, None)])
 }
 
 /// All planned runs.
@@ -25,6 +25,8 @@ pub fn runs(sweep: &SweepState) -> Result<String> {
     struct Row {
         run: String,
         processors: u32,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pair: Option<String>,
         repetition: u32,
         state: &'static str,
         reason: Option<String>,
@@ -36,6 +38,7 @@ pub fn runs(sweep: &SweepState) -> Result<String> {
         Row {
             run: key.to_string(),
             processors: key.processors(),
+            pair: sweep.line.as_ref().map(|_| format!("{}x{}", key.scale, key.threads)),
             repetition: key.repetition,
             state: match failed {
                 Some(_) => "failed",
@@ -50,18 +53,18 @@ pub fn runs(sweep: &SweepState) -> Result<String> {
 }
 
 /// The whole run at every count.
-pub fn scales(score: &Score) -> Result<String> {
-    table(&json::scales(score))
+pub fn scales(sweep: &SweepState, score: &Score) -> Result<String> {
+    table(&json::scales(sweep, score))
 }
 
 /// The parts of the excess.
 pub fn causes(score: &Score) -> Result<String> {
-    table(&json_causes::causes(score.analysis.as_ref()))
+    table(&json_causes::causes(score.analysis.as_ref(), 0))
 }
 
 /// Efficiencies at every count.
-pub fn efficiencies(score: &Score) -> Result<String> {
-    table(&json_causes::efficiencies(score.analysis.as_ref()))
+pub fn efficiencies(sweep: &SweepState, score: &Score) -> Result<String> {
+    table(&json_causes::efficiencies(sweep, score.analysis.as_ref()))
 }
 
 /// What to look at.
@@ -76,7 +79,7 @@ pub fn waterfall(score: &Score) -> Result<String> {
 
 /// What call paths take from the speed-up.
 pub fn bounds(score: &Score) -> Result<String> {
-    table(&json_bounds::bound_steps(score))
+    table(&json_bounds::bound_steps(score, usize::MAX))
 }
 
 /// Efficiencies of call paths.

@@ -1,5 +1,6 @@
 //! The score as JSON: `falloff.score`, version 1. Described in `docs/score.md`.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use falloff_postprocess::views::{RowKind, ViewKind};
@@ -59,6 +60,9 @@ struct Document<'a> {
     /// Which pairs of processes and threads the processor counts are.
     #[serde(skip_serializing_if = "Option::is_none")]
     grid: Option<String>,
+    /// Each of these by its processor count.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    grid_pairs: BTreeMap<u32, String>,
     oversubscribed_scales: &'a [u32],
     disturbed_runs: Vec<DisturbedRun>,
 }
@@ -136,6 +140,9 @@ struct DivergentJson<'a> {
 #[derive(Serialize)]
 pub(super) struct ScaleJson {
     processors: u32,
+    /// Its processes and threads, in a sweep over both.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pair: Option<String>,
     repetitions: usize,
     samples: u64,
     work_seconds: f64,
@@ -197,12 +204,22 @@ struct FailedRun {
 /// `threshold` leaves out rows whose inclusive and exclusive excess are both below it in size, as a fraction of
 /// the run, unless a row below is kept; 0 keeps all.
 pub fn json(sweep: &SweepState, score: &Score, threshold: f64, out: &mut dyn io::Write) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, &document(sweep, score, threshold))?;
+    serde_json::to_writer(&mut *out, &document(sweep, score, Some(threshold)))?;
     writeln!(out)
 }
 
-/// As [`json`], not yet as text.
-pub(crate) fn document<'a>(sweep: &'a SweepState, score: &'a Score, threshold: f64) -> impl Serialize + 'a {
+/// Bounds, and places of a cause, that a brief document has.
+const BRIEF: usize = 10;
+
+/// As [`json`], not yet as text; without a threshold a brief one, without any rows and with the beginnings of lists that may be as long.
+pub(crate) fn document<'a>(
+    sweep: &'a SweepState,
+    score: &'a Score,
+    threshold: Option<f64>,
+) -> impl Serialize + 'a {
+    let most = if threshold.is_some() { usize::MAX } else { BRIEF };
+    // Nothing has more excess than this: no row is kept.
+    let threshold = threshold.unwrap_or(f64::INFINITY);
     let total = score.total();
     let analysis = score.analysis.as_ref();
     let (base_repetitions, at_repetitions) = score.repetitions;
@@ -235,25 +252,52 @@ pub(crate) fn document<'a>(sweep: &'a SweepState, score: &'a Score, threshold: f
         hot_path: &score.context.hot_path,
         findings: findings(sweep, score),
         charge: analysis.map(json_causes::charge),
-        causes: json_causes::causes(analysis),
+        causes: json_causes::causes(analysis, most),
         waiting: json_causes::waiting(analysis, total.work_at),
         disturbances: json_causes::disturbances(analysis),
-        efficiencies: json_causes::efficiencies(analysis),
+        efficiencies: json_causes::efficiencies(sweep, analysis),
         waterfall: json_causes::waterfall(analysis),
-        bounds: json_bounds::bounds(score),
+        bounds: json_bounds::bounds(score, most),
         context_efficiencies: json_causes::subtrees(analysis),
         divergence: divergence(score),
-        scales: scales(score),
+        scales: scales(sweep, score),
         health: health(score),
         failed_runs: failed_runs(sweep),
         missing_runs: sweep.missing.iter().map(ToString::to_string).collect(),
         grid: sweep.line.as_ref().map(ToString::to_string),
+        grid_pairs: sweep.pairs(),
         oversubscribed_scales: &sweep.oversubscribed,
         disturbed_runs: sweep
             .disturbed
             .iter()
             .map(|(key, others)| DisturbedRun { run: key.to_string(), others_processors: *others })
             .collect(),
+    }
+}
+
+/// What of a score is told against its pair of counts, in brief.
+#[derive(Serialize)]
+struct PairJson<'a> {
+    base: u32,
+    at: u32,
+    findings: Vec<FindingJson<'a>>,
+    causes: Vec<CauseJson>,
+    waterfall: Vec<WaterfallJson>,
+    bounds: Option<BoundsJson<'a>>,
+    scales: Vec<ScaleJson>,
+}
+
+/// That of the score of one pair of several.
+pub(crate) fn pair<'a>(sweep: &SweepState, score: &'a Score) -> impl Serialize + use<'a> {
+    let analysis = score.analysis.as_ref();
+    PairJson {
+        base: score.base,
+        at: score.at,
+        findings: findings(sweep, score),
+        causes: json_causes::causes(analysis, BRIEF),
+        waterfall: json_causes::waterfall(analysis),
+        bounds: json_bounds::bounds(score, BRIEF),
+        scales: scales(sweep, score),
     }
 }
 
@@ -368,9 +412,11 @@ fn divergence(score: &Score) -> DivergenceJson<'_> {
     }
 }
 
-pub(super) fn scales(score: &Score) -> Vec<ScaleJson> {
+pub(super) fn scales(sweep: &SweepState, score: &Score) -> Vec<ScaleJson> {
+    let pairs = sweep.pairs();
     let scale = |s: &crate::scoring::ScaleSummary| ScaleJson {
         processors: s.scale,
+        pair: pairs.get(&s.scale).cloned(),
         repetitions: s.repetitions,
         samples: s.samples,
         work_seconds: s.against_base.work_at,

@@ -107,20 +107,20 @@ pub(super) fn row(row: &RowBounds) -> RowBoundsJson {
     }
 }
 
-/// The waterfall of a score over its call paths.
-pub(super) fn bounds(score: &Score) -> Option<BoundsJson<'_>> {
+/// The waterfall of a score over its call paths, at most so many.
+pub(super) fn bounds(score: &Score, most: usize) -> Option<BoundsJson<'_>> {
     let bounds = score.bounds.as_ref()?;
     let steps = &bounds.waterfall.steps;
     Some(BoundsJson {
         speedup: bounds.waterfall.speedup,
-        waterfall: bound_steps(score),
+        waterfall: bound_steps(score, most),
         tightest: (!steps.is_empty()).then_some(0),
         lasting: bounds.lasting().and_then(|step| steps.iter().position(|other| other == step)),
     })
 }
 
-/// What each call path takes from the speed-up, those that take most first.
-pub(super) fn bound_steps(score: &Score) -> Vec<BoundStepJson<'_>> {
+/// What each call path takes from the speed-up, at most so many, those that take most first.
+pub(super) fn bound_steps(score: &Score, most: usize) -> Vec<BoundStepJson<'_>> {
     let of_bounds = |bounds: &'_ PathBounds| {
         let step = |step: &Step| {
             let id = bounds.context(step);
@@ -130,7 +130,7 @@ pub(super) fn bound_steps(score: &Score) -> Vec<BoundStepJson<'_>> {
                 step: self::step(step, bounds.inflexion(step)),
             }
         };
-        bounds.waterfall.steps.iter().map(step).collect::<Vec<_>>()
+        bounds.waterfall.steps.iter().take(most).map(step).collect::<Vec<_>>()
     };
     score.bounds.as_ref().map(of_bounds).unwrap_or_default()
 }

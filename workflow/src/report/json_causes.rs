@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::json::percent;
 use crate::causes::{Analysis, CauseLoss, Charge, Disturbance, ScaleEfficiency, Step, Subtree, Waiting};
+use crate::results::SweepState;
 
 #[derive(Serialize)]
 pub(super) struct CauseJson {
@@ -25,6 +26,9 @@ struct PlaceJson {
 #[derive(Serialize)]
 pub(super) struct EfficiencyJson {
     processors: u32,
+    /// Its processes and threads, in a sweep over both.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pair: Option<String>,
     parallel_percent: f64,
     load_balance_percent: f64,
     communication_percent: f64,
@@ -35,7 +39,8 @@ pub(super) struct EfficiencyJson {
     frequency_scaling_percent: Option<f64>,
 }
 
-pub(super) fn causes(analysis: Option<&Analysis>) -> Vec<CauseJson> {
+/// The causes, each with at most so many of its places.
+pub(super) fn causes(analysis: Option<&Analysis>, most: usize) -> Vec<CauseJson> {
     let cause = |c: &CauseLoss| CauseJson {
         cause: c.cause.word(),
         title: c.cause.title(),
@@ -46,17 +51,20 @@ pub(super) fn causes(analysis: Option<&Analysis>) -> Vec<CauseJson> {
         places: c
             .places
             .iter()
+            .take(most)
             .map(|(id, excess)| PlaceJson { id: *id, excess_percent: percent(*excess) })
             .collect(),
     };
     analysis.into_iter().flat_map(|a| a.causes.iter().map(cause)).collect()
 }
 
-pub(super) fn efficiencies(analysis: Option<&Analysis>) -> Vec<EfficiencyJson> {
+pub(super) fn efficiencies(sweep: &SweepState, analysis: Option<&Analysis>) -> Vec<EfficiencyJson> {
+    let pairs = sweep.pairs();
     let efficiency = |s: &ScaleEfficiency| {
         let e = &s.efficiencies;
         EfficiencyJson {
             processors: s.scale,
+            pair: pairs.get(&s.scale).cloned(),
             parallel_percent: percent(e.parallel),
             load_balance_percent: percent(e.load_balance),
             communication_percent: percent(e.communication),

@@ -66,8 +66,8 @@ fn header(sweep: &SweepState, score: &Score, options: &TextOptions) -> Vec<Strin
         format!("  program   {}", shorten(&program, room)),
         format!(
             "  compared  {} -> {} processors, {} scaling, metric {} summed over all threads",
-            score.base,
-            score.at,
+            sweep.name(score.base),
+            sweep.name(score.at),
             score.scaling.name(),
             score.metric
         ),
@@ -169,7 +169,7 @@ fn scale_table(sweep: &SweepState, score: &Score, options: &TextOptions) -> Vec<
         let (good, planned) = sweep.good_of(scale.scale);
         let against = &scale.against_base;
         table.row(vec![
-            scale.scale.to_string(),
+            sweep.name(scale.scale),
             format!("{good}/{planned}"),
             seconds(against.work_at),
             seconds(scale.wall_seconds),

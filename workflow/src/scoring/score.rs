@@ -105,11 +105,18 @@ pub(crate) const PREEMPTED: &str = "preempted";
 impl Score {
     /// Scores the good runs of a sweep.
     pub fn new(runs: &[Run], question: &Question) -> Result<Score> {
-        Score::with_columns(runs, question).map(|(score, _)| score)
+        Score::with_columns(runs, question, |_, _| Vec::new(), |_| ()).map(|(score, _)| score)
     }
 
-    /// The same, with the columns that it is of, in which waiting is charged as the question has it.
-    pub(crate) fn with_columns(runs: &[Run], question: &Question) -> Result<(Score, Aligned)> {
+    /// The same, with the columns that it is of, in which waiting is charged as the question has it. `each` gets the scores of
+    /// the other pairs of counts that `others` wants of these columns beside its own pair, one after the other; a pair between which an expectation is
+    /// of nothing has none.
+    pub(crate) fn with_columns(
+        runs: &[Run],
+        question: &Question,
+        others: impl FnOnce(&Aligned, (u32, u32)) -> Vec<(u32, u32)>,
+        mut each: impl FnMut(&Score),
+    ) -> Result<(Score, Aligned)> {
         check_metric(runs, &question.metric, "score")?;
         let no_metric = || unknown_metric(runs, &question.metric, "score");
         let mut aligned = Aligned::new(runs, &question.metric).ok_or_else(no_metric)?;
@@ -123,24 +130,36 @@ impl Score {
         let period = aligned.columns.period(question.period);
         let accounts = Accounts::new(&aligned.tree, costs, question.charge, period);
         accounts.charge(&mut aligned.columns);
+        let Aligned { tree, columns, maps } = &aligned;
         let participants = |scale: u32| {
-            let mut participants = Participants::new(aligned.tree.len());
-            for (run, map) in runs.iter().zip(&aligned.maps).filter(|(run, _)| run.scale == scale) {
+            let mut participants = Participants::new(tree.len());
+            for (run, map) in runs.iter().zip(maps).filter(|(run, _)| run.scale == scale) {
                 participants.add(&run.database, map, &question.metric);
             }
             participants
         };
-        let mut score =
-            Score::of_columns(&aligned.tree, &aligned.columns, question, participants, RunHealth::of(runs))?;
-        match expecting {
-            None => score.analyse(&accounts, &aligned.columns),
-            Some(costs) => {
-                let costs = score.expected_costs(costs);
-                let accounts = Accounts::new(&aligned.tree, costs, question.charge, period);
-                score.analyse(&accounts, &aligned.columns);
+        let score_of = |question: &Question| -> Result<Score> {
+            let health = RunHealth::of(runs);
+            let mut score = Score::of_columns(tree, columns, question, participants, health)?;
+            match &expecting {
+                None => score.analyse(&accounts, columns),
+                Some(costs) => {
+                    let costs = score.expected_costs(costs.clone());
+                    let accounts = Accounts::new(tree, costs, question.charge, period);
+                    score.analyse(&accounts, columns);
+                }
+            }
+            score.preempted = preempted(runs, &score);
+            Ok(score)
+        };
+        let score = score_of(question)?;
+        for (base, at) in others(&aligned, (score.base, score.at)) {
+            let pair = Question { base: Some(base), at: Some(at), ..question.clone() };
+            if let Ok(score) = score_of(&pair) {
+                each(&score);
             }
         }
-        Ok((Score { preempted: preempted(runs, &score), ..score }, aligned))
+        Ok((score, aligned))
     }
 
     /// The costs of the runs that are compared, those at the base multiplied by what each context is expected to grow beyond the

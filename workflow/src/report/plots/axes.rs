@@ -1,5 +1,7 @@
 //! The frame of a figure: heading, processor counts from left to right, a quantity upwards, a legend at the right.
 
+use std::collections::BTreeMap;
+
 use super::canvas::{Anchor, Canvas, INK};
 
 const WIDTH: f64 = 820.0;
@@ -44,6 +46,15 @@ impl Axis {
     }
 }
 
+/// What a figure says of the sweep.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Caption<'a> {
+    /// The line below the heading.
+    pub below: &'a str,
+    /// Processes and threads by processor count, which then stand in place of the counts.
+    pub pairs: &'a BTreeMap<u32, String>,
+}
+
 /// A figure with its axes drawn.
 pub(super) struct Figure {
     pub canvas: Canvas,
@@ -56,12 +67,12 @@ impl Figure {
     /// Over these processor counts, with equal ratios on both axes, and a tick for every count on both.
     pub fn of_ratios(
         heading: &str,
-        below: &str,
+        caption: Caption,
         y_label: &str,
         scales: &[u32],
         values: (f64, f64),
     ) -> Figure {
-        let mut figure = Figure::new(heading, below, scales, Spacing::Ratios, values);
+        let mut figure = Figure::new(heading, caption.below, scales, Spacing::Ratios, values);
         let mut tick = 2f64.powf(values.0.log2().floor());
         while tick <= values.1 * 1.001 {
             if tick >= values.0 * 0.999 {
@@ -69,27 +80,27 @@ impl Figure {
             }
             tick *= 2.0;
         }
-        figure.labels(y_label, scales);
+        figure.labels(y_label, scales, caption.pairs);
         figure
     }
 
     /// Over these processor counts, with values in percent upwards.
     pub fn of_percents(
         heading: &str,
-        below: &str,
+        caption: Caption,
         y_label: &str,
         scales: &[u32],
         values: (f64, f64),
     ) -> Figure {
         let step = step(values.1 - values.0);
         let values = ((values.0 / step).floor() * step, (values.1 / step).ceil() * step);
-        let mut figure = Figure::new(heading, below, scales, Spacing::Linear, values);
+        let mut figure = Figure::new(heading, caption.below, scales, Spacing::Linear, values);
         let ticks = ((values.1 - values.0) / step).round() as u32;
         for tick in 0..=ticks {
             let value = values.0 + f64::from(tick) * step;
             figure.y_tick(value, &format!("{}", (value * 1e6).round() / 1e6 + 0.0));
         }
-        figure.labels(y_label, scales);
+        figure.labels(y_label, scales, caption.pairs);
         figure
     }
 
@@ -117,16 +128,18 @@ impl Figure {
         self.canvas.text((LEFT - 8.0, y + 4.5), Anchor::End, label);
     }
 
-    fn labels(&mut self, y_label: &str, scales: &[u32]) {
+    fn labels(&mut self, y_label: &str, scales: &[u32], pairs: &BTreeMap<u32, String>) {
         let base = self.y.places.0;
         for scale in scales {
             let x = self.x.place(f64::from(*scale));
             self.canvas.line((x, base), (x, base + 5.0), INK, 1.0, None);
-            self.canvas.text((x, base + 20.0), Anchor::Middle, &scale.to_string());
+            let name = pairs.get(scale).cloned().unwrap_or_else(|| scale.to_string());
+            self.canvas.text((x, base + 20.0), Anchor::Middle, &name);
         }
         self.canvas.line((LEFT, base), (WIDTH - RIGHT, base), INK, 1.0, None);
         let middle = (LEFT + WIDTH - RIGHT) / 2.0;
-        self.canvas.text((middle, base + 42.0), Anchor::Middle, "processors");
+        let counted = if pairs.is_empty() { "processors" } else { "processes x threads" };
+        self.canvas.text((middle, base + 42.0), Anchor::Middle, counted);
         self.canvas.upright((22.0, (TOP + base) / 2.0), y_label);
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::axes::Caption;
 use super::lines::{Point, efficiency, speedup};
 use super::stacks::{Stack, excess};
 use crate::Result;
@@ -24,16 +25,17 @@ const ROOM: usize = 100;
 pub fn figures(results: &Results, score: &Score, choice: &Choice) -> Result<Vec<(&'static str, String)>> {
     let program = results.state.plan.program.join(" ");
     let below = |what: &str| format!("{}: {what}", shorten(&program, ROOM.saturating_sub(what.len())));
+    let (pairs, base) = (&results.state.pairs(), results.state.name(score.base));
     let walls = wall_times(results);
-    let wall = walls.get(&score.base).map_or_else(Vec::new, |base| {
+    let wall = walls.get(&score.base).map_or_else(Vec::new, |of_base| {
         walls
             .iter()
-            .map(|(scale, times)| faster(score, (score.base, base), (*scale, times)))
+            .map(|(scale, times)| faster(score, (score.base, of_base), (*scale, times)))
             .collect::<Vec<_>>()
     });
-    let label = format!("speed-up, with {} at n = {}", score.base, score.base);
+    let label = format!("speed-up, with {} at n = {base}", score.base);
     let mut figures = vec![
-        ("speedup.svg", speedup(&below("wall time"), &label, &wall)),
+        ("speedup.svg", speedup(Caption { below: &below("wall time"), pairs }, &label, &wall)),
         ("efficiency.svg", {
             let per_processor = |p: &Point| {
                 let share = 100.0 / f64::from(p.scale);
@@ -41,7 +43,7 @@ pub fn figures(results: &Results, score: &Score, choice: &Choice) -> Result<Vec<
             };
             let wall: Vec<Point> = wall.iter().map(per_processor).collect();
             efficiency(
-                &below(&format!("against n = {}, metric {}", score.base, score.metric)),
+                Caption { below: &below(&format!("against n = {base}, metric {}", score.metric)), pairs },
                 &work(score),
                 &wall,
             )
@@ -50,8 +52,8 @@ pub fn figures(results: &Results, score: &Score, choice: &Choice) -> Result<Vec<
     let stacks = stacks(results, score, choice)?;
     if !stacks.is_empty() {
         let titles = Cause::ALL.map(Cause::short);
-        let what = format!("against n = {}, metric {}", score.base, score.metric);
-        figures.push(("causes.svg", excess(&below(&what), &titles, &stacks)));
+        let what = format!("against n = {base}, metric {}", score.metric);
+        figures.push(("causes.svg", excess(Caption { below: &below(&what), pairs }, &titles, &stacks)));
     }
     Ok(figures)
 }

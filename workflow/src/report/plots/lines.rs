@@ -1,6 +1,6 @@
 //! Speed-up and efficiency over the processor counts, with the ideal beside them.
 
-use super::axes::Figure;
+use super::axes::{Caption, Figure};
 use super::canvas::{Mark, PALE};
 
 const BLUE: &str = "#0072B2";
@@ -16,13 +16,13 @@ pub(super) struct Point {
 }
 
 /// Speed-up against processor count, both by ratios, so that the ideal is a straight line.
-pub(super) fn speedup(below: &str, y_label: &str, points: &[Point]) -> String {
+pub(super) fn speedup(caption: Caption, y_label: &str, points: &[Point]) -> String {
     let scales: Vec<u32> = points.iter().map(|p| p.scale).collect();
     let ideal = |scale: &u32| f64::from(*scale);
     let values = points.iter().flat_map(|p| [p.interval.0, p.interval.1]).chain(scales.iter().map(ideal));
     let (low, high) = values.fold((f64::INFINITY, 1.0f64), |(low, high), v| (low.min(v), high.max(v)));
     let mut figure =
-        Figure::of_ratios("Speed-up", below, y_label, &scales, (low.max(1.0 / 64.0) * 0.9, high * 1.1));
+        Figure::of_ratios("Speed-up", caption, y_label, &scales, (low.max(1.0 / 64.0) * 0.9, high * 1.1));
     let line: Vec<(f64, f64)> = scales.iter().map(|s| figure.place(*s, ideal(s))).collect();
     for pair in line.windows(2) {
         figure.canvas.line(pair[0], pair[1], PALE, 1.5, Some(DASHES));
@@ -33,13 +33,13 @@ pub(super) fn speedup(below: &str, y_label: &str, points: &[Point]) -> String {
 }
 
 /// Efficiencies against processor count, in percent.
-pub(super) fn efficiency(below: &str, work: &[Point], wall: &[Point]) -> String {
+pub(super) fn efficiency(caption: Caption, work: &[Point], wall: &[Point]) -> String {
     let scales: Vec<u32> = work.iter().map(|p| p.scale).collect();
     let values = work.iter().chain(wall).flat_map(|p| [p.interval.0, p.interval.1]);
     let (low, high) = values.fold((0.0f64, 100.0f64), |(low, high), v| (low.min(v), high.max(v)));
     // A wild interval shall not flatten all else.
     let (low, high) = (low.max(-50.0), high.min(200.0));
-    let mut figure = Figure::of_percents("Efficiency", below, "efficiency, %", &scales, (low, high));
+    let mut figure = Figure::of_percents("Efficiency", caption, "efficiency, %", &scales, (low, high));
     if let (Some(first), Some(last)) = (scales.first(), scales.last()) {
         let (from, to) = (figure.place(*first, 100.0), figure.place(*last, 100.0));
         figure.canvas.line(from, to, PALE, 1.5, Some(DASHES));

@@ -1,6 +1,6 @@
 //! Excess by cause, stacked over the processor counts.
 
-use super::axes::Figure;
+use super::axes::{Caption, Figure};
 use super::canvas::{INK, Mark};
 
 /// Okabe and Ito's, the grey last for everything else.
@@ -20,7 +20,7 @@ pub(super) struct Stack {
 
 /// Losses go up from zero and gains down; the point is their sum. `causes` are the names of the parts; the smallest beyond the
 /// number of colours are one.
-pub(super) fn excess(below: &str, causes: &[&str], stacks: &[Stack]) -> String {
+pub(super) fn excess(caption: Caption, causes: &[&str], stacks: &[Stack]) -> String {
     let (named, order) = largest(causes.len(), stacks);
     let scales: Vec<u32> = stacks.iter().map(|s| s.scale).collect();
     let signed = |stack: &Stack, sign: f64| stack.parts.iter().filter(|p| **p * sign > 0.0).sum::<f64>();
@@ -29,7 +29,7 @@ pub(super) fn excess(below: &str, causes: &[&str], stacks: &[Stack]) -> String {
         (low.min(signed(stack, -1.0)).min(ends.0), high.max(signed(stack, 1.0)).max(ends.1))
     });
     let label = "excess work, % of the work at that count";
-    let mut figure = Figure::of_percents("Excess work by cause", below, label, &scales, (low, high));
+    let mut figure = Figure::of_percents("Excess work by cause", caption, label, &scales, (low, high));
     for stack in stacks {
         let (mut up, mut down) = (0.0, 0.0);
         let rest: f64 = order[named..].iter().map(|cause| stack.parts[*cause]).sum();
