@@ -1,36 +1,18 @@
 // Opens a page that falloff has written in a browser without a screen: node page.cjs FILE JOB < INPUT
-// JOB is a function below; what it gives is printed as JSON, with all requests that the page made and all errors in it.
+// JOB is a function below or in page_drive.cjs; what it gives is printed as JSON, with all requests that the page made and all errors in it.
 const { pathToFileURL } = require("url");
 const puppeteer = require("puppeteer-core");
+const { drive } = require("./page_drive.cjs");
+const { ROW, chosen, field, names, open, settled } = require("./page_look.cjs");
 
-const ROW = '.row[aria-selected="true"]';
-
-/** The address, and whatever else follows a choice a moment later. */
-const settled = () => new Promise((done) => setTimeout(done, 400));
-
-/** What is on the screen of the chosen row: its name, and its cells by the headings of their columns. */
-const chosen = (page) =>
-  page.evaluate((row) => {
-    const of = document.querySelector(row);
-    const heads = [...document.querySelectorAll(".head [role=columnheader]")].map((h) =>
-      h.innerText.replace(/ [▾▴]$/, ""),
-    );
-    const cells = [...of.querySelectorAll("[role=gridcell]")].map((cell) => cell.innerText.trim());
-    const sure = !of.querySelector(".unsure");
-    return {
-      sure,
-      name: of.querySelector(".label").textContent,
-      level: of.ariaLevel,
-      cells: Object.fromEntries(heads.map((h, i) => [h, cells[i]])),
-    };
-  }, ROW);
-
-/** The names of all rows on the screen. */
-const names = (page) => page.$$eval(".row .label", (all) => all.map((one) => one.textContent));
-
-/** What is shown of rows: the input has `{view, path}` of each, a path the scopes from below the root. */
+/** What is shown of rows in all columns, and how each bounds the speed-up: the input has `{view, path}` of each, a path the scopes from below the root. */
 async function numbers(page, rows) {
   const shown = [];
+  await open(page, "Calling context");
+  await page.click(".columns-menu summary");
+  for (const box of await page.$$(".columns-menu input[type=checkbox]"))
+    if (!(await box.evaluate((input) => input.checked))) await box.click();
+  await page.click(".columns-menu summary");
   for (const { view, path } of rows) {
     await page.evaluate(
       (view, path) => {
@@ -56,87 +38,54 @@ async function numbers(page, rows) {
       view,
       path,
     );
-    shown.push(await chosen(page));
+    const seen = await chosen(page);
+    if (view === "context" && seen.cells["own efficiency %"] !== undefined) {
+      const row = await page.$eval(ROW, (of) => of.dataset.row);
+      await page.waitForSelector(`.detail[data-row="${row}"]`);
+      seen.bounds = await page.evaluate(() => document.querySelector(".bounds figcaption")?.textContent ?? null);
+    }
+    shown.push(seen);
   }
   return shown;
 }
 
-/** The functions of the page by clicks and keys, one after the other; gives what is seen after each. */
-async function drive(page) {
-  const seen = {};
-  const see = async (name) => {
-    await settled();
-    const { name: row, level } = await chosen(page);
-    seen[name] = { row, level, names: await names(page), hash: new URL(page.url()).hash };
-  };
-  const tab = (text) =>
-    page.evaluate((t) => [...document.querySelectorAll("[role=tab]")].find((b) => b.textContent === t).click(), text);
-  const press = async (...keys) => {
-    for (const key of keys) await page.keyboard.press(key);
-  };
-  await tab("Calling context");
+/** What a link to filters, columns, a formula and an order shows, before and after it is opened anew; and the link. */
+async function links(page, { filters, counts, formula }) {
+  await open(page, "Calling context");
+  if (counts) {
+    const selects = await page.$$("header select");
+    await selects[0].select(String(counts[0]));
+    await selects[1].select(String(counts[1]));
+  }
+  for (const [name, [tag, value]] of Object.entries(filters)) {
+    const of = await field(page, name, tag);
+    if (tag === "select") {
+      const all = await of.$$eval("option", (options) => options.map((option) => option.value));
+      await of.select(all.find((one) => one === value || one.endsWith(`/${value}`)));
+    } else {
+      await of.click({ count: 3 });
+      await of.type(`${value}\n`);
+    }
+  }
+  await page.click(".columns-menu summary");
+  await (await page.$(".columns-menu input[placeholder]")).type(`${formula}\n`);
+  await (await page.$$(".columns-menu input[type=checkbox]")).at(-1).click();
+  await page.click(".columns-menu summary");
   await page.focus(".table");
-  await press("Home");
-  await see("start");
-  await press("ArrowLeft");
-  await see("closed");
-  await press("ArrowRight", "ArrowRight");
-  await see("opened");
-  await press("h");
-  await see("hotPath");
-  await press("z");
-  await see("zoomed");
-  await press("Escape");
-  await see("whole");
-  await press("/");
-  await page.keyboard.type("no_such_function|work|burn");
-  await press("Enter");
-  seen.words = await page.$eval(".words", (e) => e.textContent);
-  await press("Escape");
-  await see("found");
+  for (const key of ["h", "s", "S"]) await page.keyboard.press(key);
+  const state = async () => {
+    await settled();
+    const fields = await page.$$eval(".toolbar select, .toolbar > label input, header select", (all) =>
+      all.map((of) => of.value),
+    );
+    return { ...(await chosen(page)), rows: await names(page), fields, hash: new URL(page.url()).hash };
+  };
+  const before = await state();
   const link = page.url();
-  await tab("Flat");
-  await see("flat");
-  await press("f");
-  await see("flattened");
-  await press("F");
-  await tab("Callers");
-  await see("callers");
-  await page.click(".head [role=columnheader] button");
-  await see("byName");
   await page.goto("about:blank");
   await page.goto(link);
   await page.waitForFunction("window.falloff");
-  await see("linked");
-  await press("?");
-  seen.help = await page.$eval("dialog", (dialog) => dialog.open);
-  await press("Escape");
-  await page.evaluate(() =>
-    [...document.querySelectorAll("button")].find((b) => b.textContent === "Light or dark").click(),
-  );
-  seen.colours = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
-  await tab("Flame graph");
-  await page.mouse.click(200, (await page.$eval("canvas", (c) => c.getBoundingClientRect().top)) + 30);
-  seen.flame = await page.evaluate(() => window.falloff.explorer.selected);
-  for (const width of [1280, 800]) {
-    await page.setViewport({ width, height: 800 });
-    seen[`wide${width}`] = await page.evaluate(() => document.documentElement.scrollWidth);
-  }
-  await tab("Calling context");
-  await page.emulateMediaType("print");
-  await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
-  const heights = (rows) => rows.map((row) => row.getBoundingClientRect().height);
-  seen.printed = (await page.$$eval(".row", heights)).filter((height) => height > 0).length;
-  await page.evaluate(() => dispatchEvent(new Event("afterprint")));
-  await page.emulateMediaType("screen");
-  const unnamed = () =>
-    [...document.querySelectorAll("button, input, select")].filter((e) => {
-      const name =
-        e.textContent || e.title || e.ariaLabel || (e.labels && [...e.labels].map((l) => l.textContent).join(""));
-      return !name && e.ariaHidden !== "true";
-    }).length;
-  seen.unnamed = await page.evaluate(unnamed);
-  return seen;
+  return { before, after: await state() };
 }
 
 /** What a page says that cannot be shown, and all of its text. */
@@ -154,29 +103,49 @@ async function overview(page) {
   return { headline, findings, pictures, at, curves, hash: new URL(page.url()).hash };
 }
 
-/** The whole run in the calling context, once 2 is chosen as the count that is compared with. */
-async function compared(page) {
-  const [base] = await page.$$("header select");
-  await base.select("2");
-  await page.evaluate(() => [...document.querySelectorAll("[role=tab]")][1].click());
-  return chosen(page);
+/** What is told of two other counts: the overview's texts, and the whole run in the calling context. */
+async function compared(page, counts) {
+  const selects = await page.$$("header select");
+  for (const [place, count] of counts.entries()) await selects[place].select(String(count));
+  const said = await text(page);
+  const findings = await page.$$eval(".findings li .cost", (all) => all.map((e) => e.textContent));
+  const pictures = await page.$$eval(".overview svg", (all) => all.map((e) => e.ariaLabel));
+  const bounds = await page.$$eval(".overview .numbers", ([table]) =>
+    [...table.querySelectorAll("tbody td:nth-child(2)")].map((e) => e.textContent),
+  );
+  await open(page, "Calling context");
+  return { ...(await chosen(page)), said, findings, pictures, bounds };
+}
+
+/** The work at the compared count of the whole run, all and of the first section. */
+async function section(page) {
+  await open(page, "Calling context");
+  await page.keyboard.press("Home");
+  const work = async () => Object.entries((await chosen(page)).cells).find(([name]) => name.startsWith("work at"))[1];
+  const seen = { all: await work() };
+  const choice = await field(page, "section", "select");
+  seen.sections = await choice.$$eval("option", (all) => all.map((option) => option.value));
+  await choice.select(seen.sections[1]);
+  seen.section = await work();
+  await open(page, "Flat");
+  await page.keyboard.press("Home");
+  seen.flat = await work();
+  return seen;
 }
 
 /** The first column of the whole run: all of it, of rank 1, of the first section, and of a formula's column. */
 async function filters(page) {
   const first = async () => Object.values((await chosen(page)).cells)[1];
-  const label = (text) => `::-p-xpath(//label[starts-with(normalize-space(.), "${text}")])`;
-  const field = (text, tag) => page.$(`${label(text)} ${tag}`);
   const seen = { all: await first() };
-  const ranks = await field("ranks", "input");
+  const ranks = await field(page, "ranks", "input");
   await ranks.type("1\n");
   seen.rank = await first();
   await ranks.evaluate((input) => (input.value = ""));
   await ranks.type("\n");
   await ranks.evaluate((input) => input.dispatchEvent(new Event("change")));
-  const section = await field("section", "select");
+  const section = await field(page, "section", "select");
   seen.sections = await section.$$eval("option", (all) => all.map((option) => option.textContent));
-  await section.select("0");
+  await section.select(seen.sections[1]);
   seen.section = await first();
   await section.select("");
   seen.again = await first();
@@ -242,10 +211,11 @@ const noteFirstRow = () => {
   watch.observe(document, { childList: true, subtree: true });
 };
 
-const JOBS = { numbers, drive, text, overview, compared, filters, timing };
+const JOBS = { numbers, drive, text, overview, compared, filters, section, links, timing };
 
 async function main([file, job]) {
-  const input = job === "numbers" ? JSON.parse(require("fs").readFileSync(0, "utf8")) : null;
+  // Jobs that need more than the page read it.
+  const input = JOBS[job].length > 1 ? JSON.parse(require("fs").readFileSync(0, "utf8")) : null;
   const browser = await puppeteer.launch({
     executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
     args: ["--no-sandbox"],

@@ -1,13 +1,15 @@
 """Pages that `--html` writes, in a browser without a screen: the numbers of `--format json`, and no request to anywhere."""
 
+import base64
 import json
 import random
 import re
 import shutil
 import subprocess
+import zlib
 
 import pytest
-from measured import ENVIRONMENT, HERE, falloff, need, node
+from measured import DATA, ENVIRONMENT, HERE, falloff, need, node
 
 VIEWS = ("context", "callers", "flat")
 NODES = 50
@@ -19,6 +21,28 @@ def demo(tmp_path_factory):
     directory = tmp_path_factory.mktemp("page") / "demo"
     falloff("demo", "-o", directory)
     return directory
+
+
+@pytest.fixture(scope="session")
+def lammps(tmp_path_factory):
+    """A sweep of a real application: a Lennard-Jones liquid."""
+    need("lmp", "mpirun.openmpi")
+    folder = tmp_path_factory.mktemp("lammps")
+    command = ("lmp", "-in", DATA / "lj.in", "-var", "x", "8", "-var", "steps", "300", "-log", "none")
+    launcher = "mpirun.openmpi -n {n}"
+    falloff("sweep", "-n", "1,2", "--repeat", "2", "--launcher", launcher, "-o", folder / "sweep", "--", *command)
+    return folder / "sweep"
+
+
+@pytest.fixture(params=["demo", "lammps"])
+def swept(request):
+    """Each of the sweeps."""
+    return request.getfixturevalue(request.param)
+
+
+def largest(sweep):
+    """The first run at the largest count of a sweep."""
+    return max(sweep.glob("runs/*-r1"))
 
 
 def browse(page, job, given=None):
@@ -57,15 +81,15 @@ def number(text):
     return float(re.match(r"[−+]?[\d.]+", text)[0].replace("−", "-").replace("+", ""))
 
 
-def same(shown, wanted):
+def same(shown, wanted, relative=1e-9):
     """Equal as far as is shown, which is at least one decimal."""
     decimals = len(re.match(r"[−+]?\d+\.(\d+)", shown)[1])
-    assert number(shown) == pytest.approx(wanted, abs=0.51 * 10**-decimals), shown
+    assert number(shown) == pytest.approx(wanted, rel=relative, abs=0.51 * 10**-decimals), shown
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_a_run_has_the_numbers_of_its_json(demo, tmp_path, view):
-    run = demo / "runs/n0004-r1"
+def test_a_run_has_the_numbers_of_its_json(swept, tmp_path, view):
+    run = largest(swept)
     page = tmp_path / "run.html"
     falloff("view", run, "--html", page)
     document = json.loads(falloff("view", run, "--view", view, "--format", "json"))
@@ -85,11 +109,20 @@ EXPECTED = ("--expect", "gather_all_sums=1+log2(p)", "--charge", "cause", "--bas
 
 
 @pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("options", [(), EXPECTED], ids=["plain", "expected"])
-def test_a_sweep_has_the_numbers_of_its_json(demo, tmp_path, view, options):
+def test_a_sweep_has_the_numbers_of_its_json(swept, tmp_path, view):
+    check_sweep(swept, tmp_path, view)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_expectations_and_charges_are_those_of_json(demo, tmp_path, view):
+    check_sweep(demo, tmp_path, view, *EXPECTED)
+
+
+def check_sweep(sweep, tmp_path, view, *options):
+    """All columns of some rows, and how each bounds the speed-up."""
     page = tmp_path / "sweep.html"
-    falloff("score", demo, *options, "--html", page)
-    score = json.loads(falloff("score", demo, *options, "--format", "json"))
+    falloff("score", sweep, *options, "--html", page)
+    score = json.loads(falloff("score", sweep, *options, "--format", "json"))
     rows = score["contexts"] if view == "context" else score["views"][view]
     cases = list(paths(rows, chosen(rows, "work_at_incl_seconds")))
     shown = browse(page, "numbers", [{"view": view, "path": path} for _, path in cases])
@@ -98,15 +131,70 @@ def test_a_sweep_has_the_numbers_of_its_json(demo, tmp_path, view, options):
             value, width = seen["cells"][f"excess {side}. %"].split(" ± ")
             same(value, row[f"excess_{side}_percent"])
             same(width, row[f"excess_{side}_half_width_percent"])
-        same(seen["cells"][f"work at {score['at']} s"], row["work_at_incl_seconds"])
+        cells = {re.sub(" (s|ms|%)$", "", heading): (cell, heading) for heading, cell in seen["cells"].items()}
+        for side in ("base", "at"):
+            for of, field in (("work", "incl"), ("work excl.", "excl")):
+                cell, heading = cells[f"{of} at {score[side]}"]
+                same(cell, row[f"work_{side}_{field}_seconds"] * (1000 if heading.endswith(" ms") else 1))
+            same_count(seen["cells"], f"samples at {score[side]}", row[f"samples_{side}"])
+        for of, field in (("own efficiency", "own_efficiency_percent"), ("imbalance", "imbalance_percent")):
+            cell, _ = cells[of]
+            assert (cell == "") == (row[field] is None)
+            if cell:
+                same(cell, row[field])
         assert seen["sure"] == row["significant"]
+        if view == "context":
+            same_bounds(seen["bounds"], row, score)
 
 
-def test_other_counts_are_compared_in_the_page(demo, tmp_path):
+def same_count(cells, title, wanted):
+    """A count in its unit, which the heading names."""
+    [(heading, cell)] = [(h, c) for h, c in cells.items() if h == title or h.startswith(f"{title} ")]
+    factor = {"": 1, "k": 1e3, "M": 1e6}[heading.removeprefix(title).strip()]
+    if factor == 1:
+        assert cell == str(wanted)
+    else:
+        same(cell, wanted / factor)
+
+
+def same_bounds(said, row, score):
+    """The sentence of the bounds of a row."""
+    if "bound_average" not in row:
+        assert said is None
+        return
+    value, low, high, *rest = re.findall(r"[\d.]+|∞", said.split(" can be at most ")[1].split(". ")[0])
+    assert f"what this row takes at {score['at']}," in said
+    for shown, wanted in zip((value, low, high), ("value", "low", "high"), strict=True):
+        wanted = row["bound_average"][wanted]
+        if wanted is None:
+            assert shown == "∞"
+        else:
+            same(shown, wanted)
+    inflexion = row["inflexion"]
+    words = {"falls": "still falls at", "flat": "is flat from", "past": "is least at"}
+    state = "is not known" if inflexion is None else f"{words[inflexion['state']]} {inflexion['fastest']:.0f}"
+    assert state in said, (said, inflexion)
+
+
+@pytest.mark.parametrize("counts", [(2, 4), (1, 2)])
+def test_other_counts_are_compared_in_the_page(demo, tmp_path, counts):
     page = tmp_path / "sweep.html"
     falloff("score", demo, "--html", page)
-    score = json.loads(falloff("score", demo, "--base", "2", "--format", "json"))
-    seen = browse(page, "compared")
+    base, at = counts
+    score = json.loads(falloff("score", demo, "--base", base, "--at", at, "--format", "json"))
+    seen = browse(page, "compared", counts)
+    for shown, finding in zip(seen["findings"], score["findings"], strict=True):
+        same(shown, finding["cost_percent"])
+        assert finding["text"] in seen["said"]
+    [causes] = [words for words in seen["pictures"] if words.startswith("excess work by cause")]
+    for cause in score["causes"]:
+        if abs(cause["excess_percent"]) >= 0.05:
+            assert f"{cause['title']} {cause['excess_percent']:.1f} %".replace("-", "−") in causes
+    [waterfall] = [words for words in seen["pictures"] if words.startswith("waterfall")]
+    for step in score["waterfall"]:
+        assert f"{step['factor'].replace('_', ' ')} {step['change_percent'] + 0:.1f}".replace("-", "−") in waterfall
+    for shown, step in zip(seen["bounds"], score["bounds"]["waterfall"], strict=False):
+        same(shown, step["bound"])
     value, width = seen["cells"]["excess incl. %"].split(" ± ")
     same(value, score["total_excess_percent"])
     same(width, score["total_excess_half_width_percent"])
@@ -144,6 +232,70 @@ def test_ranks_sections_and_formulas(profile, tmp_path):
     assert 'there is no "nothing"' in seen["wrong"]
 
 
+def test_a_section_of_a_sweep_is_what_it_is_in_its_runs(sweep, tmp_path):
+    page = tmp_path / "sweep.html"
+    falloff("score", sweep, "--html", page)
+    seen = browse(page, "section")
+    runs = []
+    for run in sorted(sweep.glob("runs/n0005-*")):
+        falloff("view", run, "--metric", "cpu", "--html", tmp_path / "run.html")
+        runs.append(browse(tmp_path / "run.html", "filters"))
+    assert len(runs) == 2 and runs[0]["sections"][1] == seen["sections"][1]
+    for of in ("all", "section"):
+        same(seen[of].split()[0], sum(number(run[of]) for run in runs) / len(runs), 1e-3)
+    assert 0 < number(seen["section"]) < number(seen["all"])
+    assert seen["flat"].split()[0] == seen["section"].split()[0]
+
+
+def test_a_grid_is_named_by_its_pairs(ranks, tmp_path):
+    grid, page = tmp_path / "grid", tmp_path / "grid.html"
+    options = ("-n", "1,2", "--threads", "1,2", "--repeat", "1", "--launcher", "mpirun.openmpi -n {n}", "-e", "cpu")
+    falloff("sweep", *options, "-o", grid, "--", ranks, "0.2")
+    falloff("score", grid, "--html", page)
+    said = browse(page, "text")
+    assert "4 (2x2)" in said and "against 1 (1x1)" in said and "processes x threads" in said
+    assert "4 (2x2)" in browse(page, "compared", [1, 2])["said"]
+
+
+@pytest.mark.parametrize("kind", ["run", "sweep"])
+def test_a_link_shows_what_was_looked_at(profile, sweep, tmp_path, kind):
+    page = tmp_path / "page.html"
+    if kind == "run":
+        falloff("view", profile.dir, "--html", page)
+        asked = {"filters": {"ranks": ["input", "1"], "at least": ["input", "2"]}, "formula": "twice=2*time"}
+    else:
+        falloff("score", sweep, "--html", page)
+        filters = {"module": ["select", "ranks"], "section": ["select", "MPI_MAIN"], "at least": ["input", "1"]}
+        asked = {"filters": filters, "counts": [2, 4], "formula": "growth=at/base"}
+    seen = browse(page, "links", asked)
+    before, after = seen["before"], seen["after"]
+    assert before == after
+    name = asked["formula"].split("=")[0]
+    assert before["cells"][f"{name} incl."] != "" and len(before["rows"]) > 1
+    more = ["ranks"] if kind == "run" else ["module", "section", "counts"]
+    for word in ["derived", "columns", "least", "sort", *more]:
+        assert f"&{word}=" in before["hash"], word
+
+
+def test_what_is_left_out_is_said(demo, tmp_path):
+    """More values of single ranks than a page holds, as the head says."""
+    page = tmp_path / "run.html"
+    falloff("view", largest(demo), "--html", page)
+    text = page.read_text()
+    before, data = text.split('id="data">', 1)
+    data, after = data.split("<", 1)
+    plain = zlib.decompress(base64.b64decode(data))
+    length = int.from_bytes(plain[:4], "little")
+    head = json.loads(plain[4 : 4 + length])
+    assert head["spreads"] and not head["spreads"][0]["left_out"]
+    head["spreads"][0]["left_out"] = True
+    head = json.dumps(head).encode()
+    data = base64.b64encode(zlib.compress(len(head).to_bytes(4, "little") + head + plain[4 + length :])).decode()
+    page.write_text(f'{before}id="data">{data}<{after}')
+    said = browse(page, "text")
+    assert "What each rank or thread has is not in this page: there are more than four million values." in said
+
+
 def test_the_overview_says_what_is_lost_and_leads_there(demo, tmp_path):
     page = tmp_path / "sweep.html"
     falloff("score", demo, "--html", page)
@@ -159,9 +311,9 @@ def test_the_overview_says_what_is_lost_and_leads_there(demo, tmp_path):
     assert any(curve.startswith("Work over processor counts") for curve in seen["curves"])
 
 
-def test_keys_and_clicks_do_what_they_say(demo, tmp_path):
+def test_keys_and_clicks_do_what_they_say(swept, tmp_path):
     page = tmp_path / "run.html"
-    falloff("view", demo / "runs/n0004-r1", "--html", page)
+    falloff("view", largest(swept), "--html", page)
     seen = browse(page, "drive")
     assert seen["start"]["row"] == "<program>" and len(seen["closed"]["names"]) == 1
     assert seen["opened"]["level"] == "2"
@@ -177,6 +329,17 @@ def test_keys_and_clicks_do_what_they_say(demo, tmp_path):
     assert seen["printed"] > 20
     assert seen["flame"] > 0 and seen["unnamed"] == 0
     assert seen["wide1280"] <= 1280 and seen["wide800"] <= 800
+    pictures = seen["pictures"]
+    first, second, third, back, *beside = pictures["flame"]
+    assert first.startswith("<program>") and len({first, second, third}) == 3 and back == second and len(beside) == 2
+    assert "top=" in pictures["zoomed"]
+    boxes = [int(re.search(r": (\d+) call paths", words)[1]) for words in pictures["icicle"]]
+    assert boxes[1] > 0 and boxes[1] != boxes[0]
+    _, first, second, back, below = pictures["ranks"]
+    assert first != second and first == back
+    assert first.startswith("<program>") and not below.startswith("<program>")
+    assert pictures["modes"]["strip"]["dots"] > 1 and "dot for each rank" in pictures["modes"]["strip"]["label"]
+    assert pictures["modes"]["by host"]["label"] == "table"
 
 
 def test_damage_is_said_in_words(demo, tmp_path):

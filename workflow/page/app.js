@@ -2,17 +2,17 @@
 import { unpack, DamagedData } from "./unpack.js";
 import { ProfileModel } from "./profile_model.js";
 import { SweepModel } from "./sweep_model.js";
-import { workCurve } from "./curves.js";
+import { boundCurve, workCurve } from "./curves.js";
 import { Detail } from "./detail.js";
 import { Distribution } from "./distribution.js";
 import { Explorer, VIEWS } from "./explorer.js";
+import { Filter } from "./filter.js";
 import { Flame } from "./flame.js";
-import { FormulaError } from "./formula.js";
 import { Header } from "./header.js";
 import { Heat } from "./heat.js";
 import { Overview } from "./overview.js";
 import { Source } from "./source.js";
-import { chosenOf, sectionsOf, withinSection } from "./spread.js";
+import { leftOut } from "./spread.js";
 import { Toolbar } from "./toolbar.js";
 import { element, set } from "./element.js";
 import { actionOf } from "./keys.js";
@@ -22,13 +22,13 @@ import { linkOf, stateOf } from "./link.js";
 class App {
   /** Name of the panel that is shown. */
   panel = null;
-  filter = {};
+  filter = new Filter();
 
   constructor(model) {
     this.model = model;
     this.explorer = new Explorer(model, {
       changed: () => this.#changed(),
-      chosen: (view, row) => this.#choose(view, row),
+      chosen: (view, row) => this.#chosen(view, row),
     });
     this.distribution = new Distribution();
     this.source = new Source(model.data);
@@ -44,6 +44,7 @@ class App {
         this.explorer.select(row);
         this.explorer.zoom();
       },
+      changed: () => this.#changed(),
     });
     this.heat = new Heat({ select: (row) => this.explorer.select(row) });
     this.overview = new Overview((context) => {
@@ -55,7 +56,7 @@ class App {
       ...(model.kind === "sweep" ? [{ name: "overview", title: "Overview", view: "context" }] : []),
       ...Object.entries(VIEWS).map(([view, title]) => ({ name: view, title, view })),
       { name: "flame", title: "Flame graph", view: "context" },
-      ...(model.spread ? [{ name: "heat", title: "Ranks", view: "context" }] : []),
+      ...(model.data.head.spreads.length > 0 ? [{ name: "heat", title: "Ranks", view: "context" }] : []),
     ];
     this.tabs = element("div", { class: "tabs", role: "tablist", "aria-label": "views" });
     this.work = element("div", { class: "work" }, [
@@ -75,9 +76,10 @@ class App {
   #parts(view, row) {
     const { model } = this.explorer;
     return [
-      model.kind === "sweep" ? workCurve(model, view, row) : null,
+      ...(model.kind === "sweep" ? [workCurve(model, view, row), boundCurve(model, view, row)] : []),
       this.source.of(model, view, row),
       model.spread ? this.distribution.of(model.spread, view, row, model.unit) : null,
+      ...leftOut(model.data).map((text) => element("p", { class: "dim", text })),
     ];
   }
 
@@ -85,14 +87,22 @@ class App {
   #fields() {
     const { explorer } = this;
     return {
-      search: (pattern) => this.toolbar.say(explorer.setSearch(pattern)),
+      search: (pattern) => {
+        this.toolbar.say(explorer.setSearch(pattern));
+        this.#changed();
+      },
       found: (by) => this.toolbar.say(explorer.found(by)),
       leave: () => explorer.table.root.focus(),
       threshold: (percent) => explorer.setThreshold(percent),
-      module: (number) => this.#filter({ ...this.filter, module: number === "" ? null : Number(number) }),
-      ranks: (text) => this.#filter({ ...this.filter, ranks: text.trim() === "" ? null : text }),
-      section: (number) => this.#filter({ ...this.filter, section: number === "" ? null : Number(number) }),
-      derive: (text) => this.#derive(text),
+      filter: (changes) => {
+        this.filter = this.filter.with(changes);
+        this.#use();
+      },
+      derive: (text) => {
+        const wrong = explorer.derive(text);
+        if (wrong === "") this.toolbar.show(explorer.model.columns);
+        return wrong;
+      },
       column: (column, shown) => explorer.setShown(column, shown),
       hotPath: () => explorer.hotPath(),
       zoom: () => explorer.zoom(),
@@ -102,74 +112,66 @@ class App {
     };
   }
 
-  /** Adds a column of `NAME=FORMULA`, or says what is wrong with it. */
-  #derive(text) {
-    const [name, ...formula] = text.split("=");
-    if (formula.length === 0) return "write NAME=FORMULA";
-    const { explorer } = this;
-    try {
-      explorer.model.derive(name.trim(), formula.join("="));
-    } catch (error) {
-      if (error instanceof FormulaError) return error.message;
-      throw error;
-    }
-    explorer.refresh();
-    this.toolbar.show(explorer.model.columns);
-    return "";
-  }
-
-  /** Counts the cost of the code of one module only, and of some ranks or threads or, if one is chosen, of a section. */
-  #filter(filter) {
-    this.filter = filter;
-    this.#use(this.#filtered(this.model));
-  }
-
-  #filtered(model) {
-    const { module = null } = this.filter;
-    const { tree } = model;
-    const isKept = (scope) => (tree.modules[scope] === module ? 1 : 0);
-    const keeps = module === null ? null : Uint8Array.from(tree.scopes, isKept);
-    const part = this.#part(model);
-    return keeps === null && part === null ? model : model.filtered(keeps, part);
-  }
-
-  /** The ranks, threads or sections that count; all if it is null. */
-  #part({ data, spread }) {
-    const { ranks = null, section = null } = this.filter;
-    const sections = sectionsOf(data);
-    if (section !== null && sections) return { spread: sections, chosen: withinSection(section, sections) };
-    return ranks === null || !spread ? null : { spread, chosen: chosenOf(ranks, spread) };
-  }
-
   #compare(base, at) {
     this.model = this.model.compared(base, at);
-    this.#use(this.#filtered(this.model));
-    this.overview.show(this.model);
+    this.header.showCounts(this.model);
+    this.#use();
+    if (this.panel === "overview") this.overview.show(this.model);
   }
 
-  #use(model) {
-    this.explorer.use(model);
-    this.toolbar.show(model.columns);
+  /** Looks at the part of the model that counts. */
+  #use() {
+    this.explorer.use(this.filter.of(this.model));
+    this.toolbar.show(this.explorer.model.columns);
+  }
+
+  /** What is looked at, as a link says it. */
+  #state() {
+    const { explorer, model, filter, panel } = this;
+    const { view, top, orderKey, natural, flattened } = explorer.listing;
+    const counts = ({ base, at }) => `${base},${at}`;
+    const isAsked = model.kind !== "sweep" || counts(model) === counts(model.data.head.score);
+    return {
+      view: panel,
+      row: view.key(explorer.selected),
+      top: top === view.root ? null : view.key(top),
+      sort: orderKey === natural ? null : orderKey,
+      levels: flattened || null,
+      counts: isAsked ? null : counts(model),
+      ...filter,
+      least: explorer.threshold || null,
+      derived: explorer.formulas.join(";"),
+      columns: explorer.shownKey,
+      picture: panel === "flame" ? this.flame.choice.value : null,
+      search: explorer.search?.pattern ?? null,
+    };
   }
 
   /** Shows what the address says. */
   #follow() {
-    const { view, row, top, sort } = stateOf(location.hash);
+    const state = stateOf(location.hash);
     const { explorer } = this;
-    const panel = this.panels.find(({ name }) => name === view) ?? this.panels[0];
-    if (this.panel === panel.name && row === explorer.listing.view.key(explorer.selected)) return;
+    const panel = this.panels.find(({ name }) => name === state.view) ?? this.panels[0];
+    if (this.model.kind === "sweep") this.#choosePair(state.counts ?? "");
     this.panel = panel.name;
-    explorer.show(panel.view, row ?? null);
-    if (sort) {
-      explorer.listing.orderKey = sort;
-      explorer.select(explorer.selected);
-    }
-    const zoomed = top === undefined ? null : explorer.listing.view.find(top);
-    if (zoomed !== null) {
-      explorer.listing.zoom(zoomed);
-      explorer.select(explorer.selected);
-    }
-    this.#showPanel();
+    this.filter = new Filter(state);
+    explorer.formulas = (state.derived ?? "").split(";").filter((text) => text !== "");
+    explorer.shownKey = state.columns ?? "";
+    explorer.threshold = Math.max(0, Number(state.least) || 0);
+    explorer.adopt(this.filter.of(this.model));
+    explorer.look(panel.view, state);
+    this.flame.chosen = state.picture ?? null;
+    this.#showPanel(state.search ?? "");
+  }
+
+  /** Compares the two counts that a link names, or those for which the page was written. */
+  #choosePair(text) {
+    const { sweep, data, base, at } = this.model;
+    const { score } = data.head;
+    const named = text.split(",").map(Number);
+    const pair = named.length === 2 && named.every((n) => sweep.counts.includes(n)) ? named : [score.base, score.at];
+    if (pair[0] !== base || pair[1] !== at) this.model = this.model.compared(...pair);
+    this.header.showCounts(this.model);
   }
 
   #open({ name, view }) {
@@ -179,7 +181,8 @@ class App {
     this.#showPanel();
   }
 
-  #showPanel() {
+  /** Shows the panel, and searches for a pattern in it. */
+  #showPanel(pattern = "") {
     const { panel, explorer } = this;
     const tab = (of) =>
       element("button", {
@@ -197,14 +200,15 @@ class App {
     set(this.flame.root, { hidden: panel !== "flame" });
     set(this.heat.root, { hidden: panel !== "heat" });
     this.toolbar.show(explorer.model.columns);
-    this.toolbar.searching.value = "";
-    this.toolbar.say("");
+    this.toolbar.showFilter(this.filter, explorer.threshold);
+    this.toolbar.searching.value = pattern;
+    this.toolbar.say(explorer.setSearch(pattern));
     if (panel === "overview") this.overview.show(this.model);
     this.#changed();
     explorer.table.reveal();
   }
 
-  #choose(view, row) {
+  #chosen(view, row) {
     this.detail.show(view, row, this.explorer.model.columns);
     this.#changed();
   }
@@ -221,14 +225,7 @@ class App {
   }
 
   #note() {
-    const { explorer, panel } = this;
-    const { view, top, orderKey, natural } = explorer.listing;
-    const link = linkOf({
-      view: panel,
-      row: view.key(explorer.selected),
-      top: top === view.root ? null : view.key(top),
-      sort: orderKey === natural ? null : orderKey,
-    });
+    const link = linkOf(this.#state());
     if (location.hash.slice(1) !== link) history.replaceState(null, "", `#${link}`);
   }
 
@@ -238,6 +235,11 @@ class App {
     const { explorer, toolbar } = this;
     if (this.panel === "overview" && !action.startsWith("view") && action !== "help") return;
     event.preventDefault();
+    if (action.startsWith("view")) {
+      const panel = this.panels[Number(action.slice(4)) - 1];
+      if (panel) this.#open(panel);
+      return;
+    }
     const actions = {
       sort: () => explorer.nextColumn(),
       search: () => toolbar.searching.focus(),
@@ -245,12 +247,8 @@ class App {
       previousFound: () => toolbar.say(explorer.found(-1)),
       help: () => this.header.help.showModal(),
     };
-    if (action.startsWith("view")) {
-      const panel = this.panels[Number(action.slice(4)) - 1];
-      if (panel) this.#open(panel);
-      return;
-    }
-    (actions[action] ?? (() => explorer[action]()))();
+    const picture = { flame: this.flame, heat: this.heat }[this.panel];
+    if (!picture?.move(action)) (actions[action] ?? (() => explorer[action]()))();
   }
 }
 

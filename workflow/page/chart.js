@@ -14,12 +14,13 @@ export function roundStep(range, steps = 5) {
 
 /**
  * Lines over processor counts: each of `lines` has a `name`, `points` of `{x, y, low, high}`, whether it is `dashed`, and the
- * colour's variable. Points with low and high have their interval as a band.
+ * colour's variable. Points with low and high have their interval as a band; what is above `most` is drawn at the upper edge. `ticks`
+ * has names of counts that are none but their number, `marks` are counts with a text, `{x, text}`.
  */
-export function lineChart({ title, lines, unit, digits = 1 }) {
+export function lineChart({ title, lines, unit, digits = 1, most = Infinity, ticks = {}, marks = [] }) {
   const points = lines.flatMap((line) => line.points);
   const counts = [...new Set(points.map((p) => p.x))].sort((a, b) => a - b);
-  const highest = Math.max(0, ...points.map((p) => p.high ?? p.y));
+  const highest = Math.max(0, ...points.map((p) => Math.min(most, p.high ?? p.y)));
   const lowest = Math.min(0, ...points.map((p) => p.low ?? p.y));
   const step = roundStep(highest - lowest || 1);
   const top = Math.ceil(highest / step) * step || step;
@@ -27,7 +28,8 @@ export function lineChart({ title, lines, unit, digits = 1 }) {
   const [first, last] = [Math.log2(counts[0]), Math.log2(counts.at(-1))];
   const x = (count) =>
     EDGE.left + (last > first ? (Math.log2(count) - first) / (last - first) : 0.5) * (WIDTH - EDGE.left - EDGE.right);
-  const y = (value) => HEIGHT - EDGE.bottom - ((value - bottom) / (top - bottom)) * (HEIGHT - EDGE.top - EDGE.bottom);
+  const y = (value) =>
+    HEIGHT - EDGE.bottom - ((Math.min(top, value) - bottom) / (top - bottom)) * (HEIGHT - EDGE.top - EDGE.bottom);
   const parts = [];
   for (let value = bottom; value <= top + step / 2; value += step) {
     parts.push(
@@ -44,24 +46,45 @@ export function lineChart({ title, lines, unit, digits = 1 }) {
   }
   counts.forEach((count) =>
     parts.push(
-      svg("text", { x: x(count), y: HEIGHT - EDGE.bottom + 16, "text-anchor": "middle", text: String(count) }),
+      svg("text", {
+        x: x(count),
+        y: HEIGHT - EDGE.bottom + 16,
+        "text-anchor": "middle",
+        text: ticks[count] ?? String(count),
+      }),
     ),
   );
+  for (const mark of marks) {
+    const isRight = x(mark.x) > WIDTH / 2;
+    parts.push(
+      svg("line", {
+        x1: x(mark.x),
+        x2: x(mark.x),
+        y1: EDGE.top,
+        y2: HEIGHT - EDGE.bottom,
+        stroke: "var(--ink)",
+        "stroke-dasharray": "2 3",
+      }),
+      svg("text", {
+        x: x(mark.x) + (isRight ? -5 : 5),
+        y: EDGE.top + 8,
+        "text-anchor": isRight ? "end" : "start",
+        text: mark.text,
+      }),
+    );
+  }
   parts.push(
     svg("text", {
       x: (EDGE.left + WIDTH - EDGE.right) / 2,
       y: HEIGHT - 3,
       "text-anchor": "middle",
-      text: `processors${unit ? `; ${unit}` : ""}`,
+      text: `${Object.keys(ticks).length > 0 ? "processes x threads" : "processors"}${unit ? `; ${unit}` : ""}`,
     }),
   );
   const ends = endsOf(lines, y);
   lines.forEach((line, index) => parts.push(...drawn(line, x, y, ends[index], digits)));
-  return svg(
-    "svg",
-    { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": described(title, lines, digits) },
-    parts,
-  );
+  const words = [described(title, lines, digits), ...marks.map((mark) => `${mark.text}: ${mark.x}`)].join(". ");
+  return svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": words }, parts);
 }
 
 /** Heights of the names at the lines' ends, so that none lies on another. */

@@ -53,11 +53,11 @@ export class Column {
  * The two columns of a formula, worked out for each row from its inclusive and from its own values. `names` has of every name that
  * may stand in it `(view, row, side) → value`.
  */
-export function formulaColumns(name, text, names, index) {
+export function formulaColumns(name, text, names) {
   const formula = new Formula(text, Object.keys(names));
   const column = (id, title, side) =>
     new Column({
-      id: `f${index}.${id}`,
+      id: `f:${name}.${id}`,
       title: `${name} ${title}`,
       hint: `${name} = ${text}`,
       unit: name.endsWith("%") ? "percent" : "ratio",
@@ -66,6 +66,14 @@ export function formulaColumns(name, text, names, index) {
       value: (view, row) => formula.of((of) => names[of](view, row, side)),
     });
   return [column("incl", "incl.", "inclusive"), column("excl", "excl.", "own")];
+}
+
+/** Adds columns, in place of those with the same ids. */
+export function addColumns(columns, more) {
+  for (const column of more) {
+    const at = columns.findIndex(({ id }) => id === column.id);
+    columns[at < 0 ? columns.length : at] = column;
+  }
 }
 
 /** The two columns of a metric. */

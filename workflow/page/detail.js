@@ -1,6 +1,6 @@
 // What is known of the chosen row.
 import { decimal, place, quantity, visible } from "./number.js";
-import { element } from "./element.js";
+import { element, set } from "./element.js";
 
 /** The pane beside the table. */
 export class Detail {
@@ -26,6 +26,7 @@ export class Detail {
       ["file", label.file],
       ["called at", label.callLine === null ? null : `line ${label.callLine}`],
     ].filter(([, value]) => value);
+    set(this.root, { "data-row": row });
     this.root.replaceChildren(
       element("h2", { class: "mono", text: visible(label.name) }),
       element(

@@ -3,7 +3,7 @@ import { element, svg } from "./element.js";
 import { decimal, quantity, visible } from "./number.js";
 import { roundStep } from "./chart.js";
 
-const MODES = { "by number": bars, sorted, histogram, "by host": hosts };
+const MODES = { "by number": bars, strip, sorted, histogram, "by host": hosts };
 const [WIDE, TALL, LEFT, FOOT] = [460, 150, 76, 20];
 
 /** The picture with its choice of modes, which stays as it is from row to row. */
@@ -24,7 +24,7 @@ export class Distribution {
       room.replaceChildren(MODES[name](values, spread, unit));
     };
     show(this.#mode);
-    const what = spread.labels[0]?.startsWith("rank") || spread.processors !== null ? "ranks or threads" : "threads";
+    const what = spread.labels[0]?.startsWith("rank") ? "ranks" : "threads";
     return element("section", {}, [
       element("h3", {
         text: `Over ${values.length} ${what}${spread.processors === null ? "" : ` at ${spread.processors}`}`,
@@ -78,6 +78,44 @@ function bars(values, spread, unit) {
     [1, visible(spread.label(values.length - 1)), "end"],
   ];
   return upright(values, unit, "cost of each rank or thread, by number", ends);
+}
+
+/**
+ * Heights of the dots of a strip, from 0 to 1: dots that would lie on each other are spread evenly over the height, as the multiples of the
+ * golden section are. `values` are places in `width` dots.
+ */
+export function stripHeights(values, width) {
+  const taken = new Map();
+  return values.map((value) => {
+    const cell = Math.round(value * width);
+    const before = taken.get(cell) ?? 0;
+    taken.set(cell, before + 1);
+    return (0.5 + before * 0.6180339887) % 1;
+  });
+}
+
+/** A dot for each rank or thread, from the least to the most to the right. */
+function strip(values, spread, unit) {
+  const [low, high] = values.reduce(([a, b], v) => [Math.min(a, v), Math.max(b, v)], [Infinity, -Infinity]);
+  const place = (value) => (high > low ? (value - low) / (high - low) : 0.5);
+  const x = (value) => 8 + place(value) * (WIDE - 16);
+  const tall = TALL - FOOT - 24;
+  const heights = stripHeights(values.map(place), (WIDE - 16) / 6);
+  const mean = x(values.reduce((a, b) => a + b, 0) / values.length);
+  const dot = (value, who) =>
+    svg("circle", { cx: x(value), cy: 12 + heights[who] * tall, r: 3, fill: "var(--accent)", opacity: "0.6" }, [
+      svg("title", { text: `${visible(spread.label(who))}: ${quantity(value, unit)}` }),
+    ]);
+  const words = "a dot for each rank or thread, by its cost";
+  return svg("svg", { viewBox: `0 0 ${WIDE} ${TALL}`, role: "img", "aria-label": words }, [
+    svg("line", { x1: 0, x2: WIDE, y1: TALL - FOOT, y2: TALL - FOOT, stroke: "var(--line)" }),
+    svg("line", { x1: mean, x2: mean, y1: 4, y2: TALL - FOOT, stroke: "var(--ink)", "stroke-dasharray": "4 3" }, [
+      svg("title", { text: "mean" }),
+    ]),
+    ...values.map(dot),
+    svg("text", { x: 0, y: TALL - 5, text: quantity(low, unit) }),
+    svg("text", { x: WIDE, y: TALL - 5, "text-anchor": "end", text: quantity(high, unit) }),
+  ]);
 }
 
 function sorted(values, _spread, unit) {

@@ -1,6 +1,7 @@
 // The views of a model, the table, and what can be done with them.
 import { CallersView } from "./callers_view.js";
 import { ContextView } from "./context_view.js";
+import { FormulaError } from "./formula.js";
 import { FlatView } from "./flat_view.js";
 import { Functions } from "./grouped_view.js";
 import { Listing } from "./listing.js";
@@ -18,6 +19,10 @@ export class Explorer {
   selected = 0;
   search = null;
   threshold = 0;
+  /** Further columns, `NAME=FORMULA`. */
+  formulas = [];
+  /** Whether columns are shown, by id, where it was chosen. */
+  #shown = new Map();
   #listings = new Map();
   #functions = null;
 
@@ -70,13 +75,31 @@ export class Explorer {
     return this.model.columns.find((other) => other.id === column.id.replace(/incl$/, "excl")) ?? column;
   }
 
-  /** Looks at another model of the same tree: other cost, other columns. */
+  /** Looks at another model of the same tree: other cost, other columns. What is looked at and how stays as far as it can. */
   use(model) {
-    const before = this.listing;
-    const key = before.view.key(this.selected);
+    const { view, top, orderKey, natural } = this.listing;
+    const [row, above] = [view.key(this.selected), top === view.root ? null : view.key(top)];
+    this.adopt(model);
+    this.look(this.view, { row, top: above, sort: orderKey === natural ? null : orderKey });
+  }
+
+  /** Takes a model with the formulas and the choice of columns, and forgets what was looked at. */
+  adopt(model) {
     this.model = model;
+    for (const formula of this.formulas) this.#derive(formula);
+    this.#choose();
     this.#listings.clear();
-    this.show(this.view, key);
+  }
+
+  /** Shows a view, with these texts of a link: the row that is chosen, the one that is listed as the top, and the order. */
+  look(view, { row = null, top = null, sort = null, levels = null }) {
+    this.view = view;
+    const { listing } = this;
+    const above = top === null ? null : listing.view.find(top);
+    if (above !== null) listing.zoom(above);
+    if (sort !== null) listing.orderKey = sort;
+    if (levels !== null) listing.flatten(Number(levels) || 0);
+    this.show(view, row);
   }
 
   /** Shows a view, with the row of this key chosen if there is one. */
@@ -132,8 +155,46 @@ export class Explorer {
   }
 
   setShown(column, shown) {
-    column.shown = shown;
+    this.#shown.set(column.id, shown);
+    this.#choose();
     this.refresh();
+  }
+
+  #choose() {
+    for (const column of this.model.columns) column.shown = this.#shown.get(column.id) ?? column.shown;
+  }
+
+  /** The choice of columns as it is written in a link: ids, with a minus in front of those that are not shown. */
+  get shownKey() {
+    return [...this.#shown].map(([id, shown]) => `${shown ? "" : "-"}${id}`).join(",");
+  }
+
+  set shownKey(key) {
+    const ids = key === "" ? [] : key.split(",");
+    this.#shown = new Map(ids.map((id) => [id.replace(/^-/, ""), !id.startsWith("-")]));
+  }
+
+  /** Adds the columns of `NAME=FORMULA`, or gives in words what is wrong with it. */
+  derive(text) {
+    const wrong = this.#derive(text);
+    if (wrong !== "") return wrong;
+    const name = (formula) => formula.split("=")[0].trim();
+    this.formulas = [...this.formulas.filter((other) => name(other) !== name(text)), text];
+    this.refresh();
+    return "";
+  }
+
+  #derive(text) {
+    const [name, ...formula] = text.split("=");
+    if (!/^[^,;]*[^,; ][^,;]*$/.test(name) || formula.length === 0)
+      return "write NAME=FORMULA, with no , or ; in the name";
+    try {
+      this.model.derive(name.trim(), formula.join("="));
+    } catch (error) {
+      if (error instanceof FormulaError) return error.message;
+      throw error;
+    }
+    return "";
   }
 
   /** After other columns. */

@@ -30,16 +30,49 @@ export function boxes(view, root, value, width) {
   return found;
 }
 
-/** The picture; `on` has `select(row)` and `zoom(row)`. */
+/** The row of the box beside that of a row, to the "left", "right", "up" or (the widest) "down"; null if there is none. */
+export function beside(boxes, row, direction) {
+  const here = boxes.find((box) => box.row === row);
+  if (!here) return boxes[0]?.row ?? null;
+  const level = boxes.filter((box) => box.depth === here.depth + ({ up: -1, down: 1 }[direction] ?? 0));
+  const isAbove = (box) => box.x <= here.x && here.x < box.x + box.width;
+  const found = {
+    up: () => level.find(isAbove),
+    down: () => level.filter((box) => isWithin(box, here)).sort((a, b) => b.width - a.width)[0],
+    left: () => level.filter((box) => box.x < here.x).sort((a, b) => b.x - a.x)[0],
+    right: () => level.filter((box) => box.x > here.x).sort((a, b) => a.x - b.x)[0],
+  }[direction]();
+  return found?.row ?? null;
+}
+
+function isWithin(box, { x, width }) {
+  return box.x >= x && box.x < x + width;
+}
+
+/** What keys do in the picture, by what they do elsewhere. */
+const MOVES = { down: "down", up: "up", open: "right", close: "left" };
+
+/** The picture; `on` has `select(row)`, `zoom(row)`, and `changed()` for another choice of what it shows. */
 export class Flame {
   #boxes = [];
+  /** What widths show, by its id; null is the first. */
+  chosen = null;
 
   constructor(on) {
     this.on = on;
-    this.canvas = element("canvas", { tabindex: "-1" });
-    this.words = element("p", { class: "dim words" });
-    this.choice = element("select", { "aria-label": "what widths show", on: { change: () => this.draw() } });
-    const bar = element("div", { class: "toolbar" }, [element("label", {}, ["width", this.choice]), this.words]);
+    this.canvas = element("canvas", { tabindex: "0" });
+    this.words = element("p", { class: "dim words", role: "status" });
+    const change = () => {
+      this.chosen = this.choice.value;
+      on.changed();
+    };
+    this.choice = element("select", { "aria-label": "what widths show", on: { change } });
+    this.below = element("input", { type: "checkbox", on: { change: () => on.changed() } });
+    const bar = element("div", { class: "toolbar" }, [
+      element("label", {}, ["width", this.choice]),
+      element("label", { title: "only the chosen row with what it calls" }, [this.below, "chosen row as the whole"]),
+      this.words,
+    ]);
     this.scroller = element("div", { class: "scroller" }, [this.canvas]);
     this.root = element("div", { class: "picture" }, [bar, this.scroller]);
     this.canvas.addEventListener("click", (event) => this.#at(event, (row) => on.select(row)));
@@ -51,20 +84,44 @@ export class Flame {
   /** Shows a model's view below a row. */
   show(model, view, root, selected) {
     const isOther = this.model !== model;
-    Object.assign(this, { model, view, top: root, selected });
+    Object.assign(this, { model, view, top: this.below.checked ? selected : root, selected });
     if (isOther) {
-      const at = Math.max(0, this.choice.selectedIndex);
       this.choice.replaceChildren(
-        ...model.flames.map(({ title }, index) => element("option", { value: index, text: title })),
+        ...model.flames.map(({ id, title }) => element("option", { value: id, text: title })),
       );
-      this.choice.selectedIndex = Math.min(at, model.flames.length - 1);
     }
+    this.choice.value = this.#flame.id;
     this.#say(selected);
     this.draw();
+    this.#reveal();
+  }
+
+  /** Chooses a box by what a key does elsewhere; false if the key does here what it does there. */
+  move(action) {
+    if (action === "toggle") {
+      this.on.zoom(this.selected);
+      return true;
+    }
+    const direction = MOVES[action];
+    if (!direction) return false;
+    const above = direction === "up" && this.selected === this.top ? this.view.parent(this.selected) : null;
+    const row = above ?? beside(this.#boxes, this.selected, direction);
+    if (row !== null) this.on.select(row);
+    return true;
+  }
+
+  /** Brings the chosen box onto the screen. */
+  #reveal() {
+    const box = this.#boxes.find(({ row }) => row === this.selected);
+    if (!box) return;
+    const { scroller } = this;
+    const y = box.depth * LEVEL;
+    if (y < scroller.scrollTop || y + LEVEL > scroller.scrollTop + scroller.clientHeight)
+      scroller.scrollTop = y - scroller.clientHeight / 3;
   }
 
   get #flame() {
-    return this.model.flames[this.choice.selectedIndex] ?? this.model.flames[0];
+    return this.model.flames.find(({ id }) => id === this.chosen) ?? this.model.flames[0];
   }
 
   draw() {
@@ -84,10 +141,10 @@ export class Flame {
     const dark = isDark();
     const ink = dark ? "#e4e7eb" : "#1c2024";
     for (const box of this.#boxes) this.#box(pen, box, dark, ink);
-    canvas.setAttribute("role", "img");
+    canvas.setAttribute("role", "application");
     canvas.setAttribute(
       "aria-label",
-      `flame graph of ${this.#flame.title}: ${this.#boxes.length} call paths; the table has the same`,
+      `flame graph of ${this.#flame.title}: ${this.#boxes.length} call paths; arrows choose one, the table has the same`,
     );
   }
 

@@ -2,6 +2,7 @@
 import { element } from "./element.js";
 import { keyHelp } from "./keys.js";
 import { decimal, quantity, signed, visible } from "./number.js";
+import { leftOut } from "./spread.js";
 import { button } from "./toolbar.js";
 
 /** The header; `on` has `compare(base, at)` and `colours()`. */
@@ -9,7 +10,8 @@ export class Header {
   constructor(model, on) {
     this.on = on;
     this.help = helpDialog();
-    const { notes, title } = model;
+    const { title } = model;
+    const notes = [...model.notes, ...leftOut(model.data)];
     const warnings = notes.filter((note) => note.startsWith("warning")).length;
     const about = element("details", { class: "about" }, [
       element("summary", { text: `About this measurement${warnings ? ` (${warnings} warnings)` : ""}` }),
@@ -28,19 +30,24 @@ export class Header {
 
   /** Which two processor counts are compared. */
   #counts({ sweep, base, at }) {
-    const choice = (chosen) => {
-      const options = sweep.counts.map((n) => element("option", { value: n, text: String(n), selected: n === chosen }));
-      return element(
-        "select",
-        { on: { change: () => this.on.compare(Number(before.value), Number(after.value)) } },
-        options,
-      );
+    const compare = () => this.on.compare(...this.counts.map((choice) => Number(choice.value)));
+    const choice = () => {
+      const options = sweep.counts.map((n) => element("option", { value: n, text: sweep.name(n) }));
+      return element("select", { on: { change: compare } }, options);
     };
-    const [before, after] = [choice(base), choice(at)];
+    this.counts = [choice(), choice()];
+    this.showCounts({ base, at });
+    const [before, after] = this.counts;
     return element("span", { class: "compare" }, [
       element("label", {}, ["compare ", before]),
       element("label", {}, [" with ", after, " processors"]),
     ]);
+  }
+
+  /** Shows which two are compared, without doing it. */
+  showCounts({ base, at }) {
+    const [before, after] = this.counts;
+    [before.value, after.value] = [base, at];
   }
 
   #turn() {

@@ -1,7 +1,8 @@
 // Call paths over ranks or threads: how much each has of each.
 import { element } from "./element.js";
 import { isDark } from "./header.js";
-import { parted, quantity, shortened } from "./number.js";
+import { parted, quantity, shortened, visible } from "./number.js";
+import { leftOut } from "./spread.js";
 
 const [ROOM, TALLNESS, TOP] = [280, 18, 22];
 /** Call paths that are drawn. */
@@ -19,10 +20,12 @@ export function columnsOf(count, most) {
 /** The picture of the rows that a listing lists; `on` has `select(row)`. */
 export class Heat {
   #rows = [];
+  /** The column that is looked at. */
+  #column = null;
 
   constructor(on) {
-    this.canvas = element("canvas", { tabindex: "-1" });
-    this.words = element("p", { class: "dim words" });
+    this.canvas = element("canvas", { tabindex: "0" });
+    this.words = element("p", { class: "dim words", role: "status" });
     this.choice = element("select", { "aria-label": "what colours show", on: { change: () => this.draw() } }, [
       element("option", { text: "share of the row's largest" }),
       element("option", { text: "share of the largest of all" }),
@@ -32,7 +35,7 @@ export class Heat {
     this.root = element("div", { class: "picture" }, [bar, this.scroller]);
     this.canvas.addEventListener("click", ({ offsetY }) => this.#at(offsetY, ({ row }) => on.select(row)));
     this.canvas.addEventListener("mousemove", ({ offsetX, offsetY }) =>
-      this.#at(offsetY, (line) => this.#say(line, offsetX)),
+      this.#at(offsetY, (line) => this.#say(line, Math.floor((offsetX - ROOM) / this.width))),
     );
     new ResizeObserver(() => this.draw()).observe(this.scroller);
   }
@@ -46,8 +49,31 @@ export class Heat {
       : [];
     this.words.textContent = this.spread
       ? `the ${rows.length} rows that the calling context lists, over ${this.spread.count} ranks or threads`
-      : "not known with this filter";
+      : (leftOut(model.data)[0] ?? "not known with this filter");
     this.draw();
+    this.#reveal();
+    const line = this.#rows.find(({ row }) => row === selected);
+    if (line && this.#column !== null) this.#say(line, this.#column);
+  }
+
+  /** Looks at another rank or thread by what a key does elsewhere; false if the key does here what it does there. */
+  move(action) {
+    const by = { open: 1, close: -1 }[action];
+    const line = this.#rows.find(({ row }) => row === this.selected);
+    if (by === undefined || !line) return false;
+    const start = by > 0 ? 0 : this.columns.length - 1;
+    this.#column = this.#column === null ? start : Math.max(0, Math.min(this.columns.length - 1, this.#column + by));
+    this.draw();
+    this.#say(line, this.#column);
+    return true;
+  }
+
+  /** Brings the chosen row onto the screen. */
+  #reveal() {
+    const y = TOP + this.#rows.findIndex(({ row }) => row === this.selected) * TALLNESS;
+    const { scroller } = this;
+    if (y < scroller.scrollTop || y + TALLNESS > scroller.scrollTop + scroller.clientHeight)
+      scroller.scrollTop = y - scroller.clientHeight / 3;
   }
 
   draw() {
@@ -58,10 +84,10 @@ export class Heat {
     const { canvas } = this;
     [canvas.width, canvas.height] = [wide * dots, tall * dots];
     [canvas.style.width, canvas.style.height] = [`${wide}px`, `${tall}px`];
-    canvas.setAttribute("role", "img");
+    canvas.setAttribute("role", "application");
     canvas.setAttribute(
       "aria-label",
-      "call paths over ranks or threads; the distribution of the chosen row beside has the same",
+      "call paths over ranks or threads; arrows choose one, the distribution of the chosen row beside has the same",
     );
     const pen = canvas.getContext("2d");
     pen.scale(dots, dots);
@@ -102,6 +128,9 @@ export class Heat {
     if (row === this.selected) {
       pen.strokeStyle = ink;
       pen.strokeRect(ROOM + 0.5, y, this.columns.length * this.width - 1, TALLNESS - 1);
+      pen.lineWidth = 3;
+      if (this.#column !== null) pen.strokeRect(ROOM + this.#column * this.width, y, this.width, TALLNESS - 1);
+      pen.lineWidth = 1;
     }
   }
 
@@ -110,10 +139,16 @@ export class Heat {
     if (y >= TOP && line) act(line);
   }
 
-  #say({ row, values }, x) {
-    const [from] = this.columns[Math.floor((x - ROOM) / this.width)] ?? [];
+  #say({ row, values }, column) {
+    const [from, end] = this.columns[column] ?? [];
     const name = shortened(parted(this.view.describe(row).name)[1], 60);
-    this.words.textContent =
-      from === undefined ? name : `${name}, ${this.spread.label(from)}: ${quantity(values[from], this.model.unit)}`;
+    if (from === undefined) {
+      this.words.textContent = name;
+      return;
+    }
+    const { spread, model } = this;
+    const who = end - from > 1 ? `${spread.label(from)} to ${spread.label(end - 1)}, mean` : spread.label(from);
+    const mean = values.subarray(from, end).reduce((a, b) => a + b, 0) / (end - from);
+    this.words.textContent = `${name}, ${visible(who)}: ${quantity(mean, model.unit)}`;
   }
 }

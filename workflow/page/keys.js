@@ -31,7 +31,7 @@ const DIGIT = /^[1-9]$/;
 /** The action of a key, or null: what is typed into fields, or with Control, belongs to the browser. */
 export function actionOf({ key, ctrlKey, metaKey, altKey, target }) {
   if (ctrlKey || metaKey || altKey) return null;
-  const isField = target && ["INPUT", "SELECT", "TEXTAREA"].includes(target.tagName);
+  const isField = target && ["INPUT", "SELECT", "TEXTAREA"].includes(target.tagName) && target.type !== "checkbox";
   if (isField) return null;
   if (target && target.tagName === "BUTTON" && key === "Enter") return null;
   if (DIGIT.test(key)) return `view${key}`;
@@ -41,5 +41,9 @@ export function actionOf({ key, ctrlKey, metaKey, altKey, target }) {
 /** Keys and what they do, for the help. */
 export function keyHelp() {
   const arrows = { ArrowDown: "↓", ArrowUp: "↑", ArrowRight: "→", ArrowLeft: "←" };
-  return KEYS.map(([key, , words]) => [arrows[key] ?? key, words]);
+  return [
+    ...KEYS.map(([key, , words]) => [arrows[key] ?? key, words]),
+    ["↓ ↑ → ←", "in the flame graph: to the widest part, back, to the boxes beside; Enter shows the box as the whole"],
+    ["→ ←", "in the picture of ranks: to the next rank or thread"],
+  ];
 }

@@ -1,6 +1,6 @@
 // What is looked at, as the part of the page's address behind the #.
 
-/** The text of `{view, row, top, sort, metric, …}`; what is null is left out. */
+/** The text of `{view, row, top, sort, …}`; what is null is left out. */
 export function linkOf(state) {
   const parts = Object.entries(state).filter(([, value]) => value !== null && value !== undefined && value !== "");
   return parts.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");

@@ -1,7 +1,7 @@
 // A run: its metrics over the tree, and the columns of the table.
 import { Tree } from "./tree.js";
 import { presence, Series } from "./series.js";
-import { formulaColumns, metricColumns } from "./column.js";
+import { addColumns, formulaColumns, metricColumns } from "./column.js";
 import { spreadOf } from "./spread.js";
 
 /** What a page of a run shows. */
@@ -40,15 +40,15 @@ export class ProfileModel {
   }
 
   /** What the widths of a flame graph may show of a metric; a difference has what costs more and what costs less apart. */
-  #flames({ name, unit, series }) {
-    if (this.difference === null) return [{ title: name, series, unit, tint: null }];
+  #flames({ id, name, unit, series }) {
+    if (this.difference === null) return [{ id, title: name, series, unit, tint: null }];
     const less = new Series(
       this.tree,
       series.exclusive.map((value) => -value),
     );
     return [
-      { title: `${name}: costs more`, series, unit, tint: () => 0.7 },
-      { title: `${name}: costs less`, series: less, unit, tint: () => -0.7 },
+      { id: `${id}.more`, title: `${name}: costs more`, series, unit, tint: () => 0.7 },
+      { id: `${id}.less`, title: `${name}: costs less`, series: less, unit, tint: () => -0.7 },
     ];
   }
 
@@ -64,7 +64,7 @@ export class ProfileModel {
       (view, row, side) =>
         view[side](row, series) / (unit === "nanoseconds" ? 1e9 : 1);
     const names = Object.fromEntries(this.metrics.map((metric) => [metric.name, value(metric)]));
-    this.columns.push(...formulaColumns(name, text, names, this.columns.length));
+    addColumns(this.columns, formulaColumns(name, text, names));
   }
 
   /** The same with the cost of some contexts, and of some ranks, threads or sections only. */

@@ -61,23 +61,35 @@ export function chosenOf(text, spread) {
   return Array.from({ length: spread.count }, (_, who) => isNamed(Number(/\d+$/.exec(spread.label(who))?.[0] ?? who)));
 }
 
-/** The spread over the sections that the program has marked; null if there are none. */
-export function sectionsOf(data) {
-  const [info] = data.head.sections ?? [];
-  if (!info || info.left_out) return null;
+/** The spread that the head tells of, which is read when it is first looked at. */
+function known(data, info) {
   if (!SPREADS.has(info)) SPREADS.set(info, new Spread(data, info));
   return SPREADS.get(info);
+}
+
+/** The spread over the sections that the program has marked, of a run or of one of a sweep's runs; null if the page has none. */
+export function sectionsOf(data, run = 0) {
+  const { sections } = data.head;
+  return sections.length === 0 || sections.some((info) => info.left_out) ? null : known(data, sections[run]);
+}
+
+/** What is left out of the page because there is too much of it, in words: lines for the reader. */
+export function leftOut({ head: { spreads, sections } }) {
+  const why = "is not in this page: there are more than four million values";
+  const at = ({ processors }) => (processors === null ? "" : ` at ${processors}`);
+  return [
+    ...spreads.filter((info) => info.left_out).map((info) => `What each rank or thread${at(info)} has ${why}.`),
+    ...(sections.some((info) => info.left_out) ? [`What each section has ${why}.`] : []),
+  ];
 }
 
 /** A section and those within it, as participants that are chosen. */
-export function withinSection(number, { labels }) {
-  return labels.map((label) => label === labels[number] || label.startsWith(`${labels[number]} > `));
+export function withinSection(section, { labels }) {
+  return labels.map((label) => label === section || label.startsWith(`${section} > `));
 }
 
-/** The spread of a run, or of the runs at a processor count, which is read when it is first looked at; null if the page has none. */
+/** The spread of a run, or of the runs at a processor count; null if the page has none. */
 export function spreadOf(data, processors = null) {
   const info = data.head.spreads.find((one) => one.processors === processors && !one.left_out);
-  if (!info) return null;
-  if (!SPREADS.has(info)) SPREADS.set(info, new Spread(data, info));
-  return SPREADS.get(info);
+  return info ? known(data, info) : null;
 }

@@ -50,23 +50,26 @@ export function pValueOf(t, freedom) {
   return incompleteBeta(v / (v + t * t), v / 2, 0.5);
 }
 
+/** The value that is seen as far from zero, two-sided, with this probability; by halving, for probabilities from 1e-6 on. */
+export function quantileOf(probability, freedom) {
+  let [low, high] = [0, 10];
+  while (pValueOf(high, freedom) > probability) high *= 2;
+  for (let i = 0; i < 60; i++) {
+    const middle = (low + high) / 2;
+    if (pValueOf(middle, freedom) > probability) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
 /** Steps of the table of quantiles over 1/freedom, in which it is smooth. */
 const STEPS = 1024;
 const QUANTILES = new Map([[0, NORMAL_95]]);
 
 /** Two-sided 95 % quantile at a step of the table. */
 function quantile(step) {
-  let found = QUANTILES.get(step);
-  if (found === undefined) {
-    let [low, high] = [1, 20];
-    for (let i = 0; i < 60; i++) {
-      const middle = (low + high) / 2;
-      if (pValueOf(middle, STEPS / step) > 0.05) low = middle;
-      else high = middle;
-    }
-    QUANTILES.set(step, (found = low));
-  }
-  return found;
+  if (!QUANTILES.has(step)) QUANTILES.set(step, quantileOf(0.05, STEPS / step));
+  return QUANTILES.get(step);
 }
 
 /** Two-sided 95 % quantile; right to 1e-4 from one degree of freedom on. */

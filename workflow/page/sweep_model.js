@@ -1,10 +1,11 @@
 // A sweep: two processor counts compared, for every row of every view.
-import { Column, formulaColumns } from "./column.js";
+import { bound, inflexion, sameWork } from "./bounds.js";
+import { addColumns, Column, formulaColumns } from "./column.js";
 import { loss, mean } from "./excess.js";
 import { presence, Series } from "./series.js";
-import { spreadOf } from "./spread.js";
+import { sectionsOf, spreadOf } from "./spread.js";
 import { qValues } from "./student.js";
-import { Tree } from "./tree.js";
+import { Sweep } from "./sweep.js";
 
 /** Samples that a row needs at one of the counts to be judged. */
 const MIN_SAMPLES = 10;
@@ -14,59 +15,26 @@ const TESTED = 0.001;
 const FALSE_FINDINGS = 0.05;
 const NANOSECONDS = 1e9;
 
-/** What is the same whichever counts are compared: the runs, their samples, and what is expected. */
-class Sweep {
-  constructor(data) {
-    this.data = data;
-    this.tree = new Tree(data);
-    const { runs, samples, score } = data.head;
-    this.runs = runs.map(({ processors, wall_seconds, block }) => ({
-      processors,
-      wall: wall_seconds,
-      series: new Series(this.tree, data.numbers(block)),
-    }));
-    this.samples = new Map(
-      Object.entries(samples).map(([n, block]) => [Number(n), new Series(this.tree, data.numbers(block))]),
-    );
-    this.counts = [...this.samples.keys()].sort((a, b) => a - b);
-    this.present = presence(this.tree, [...this.runs.map((run) => run.series), ...this.samples.values()]);
-    this.weak = score.scaling === "weak";
-    this.followed = data.has("followed") ? data.numbers("followed", Uint32Array) : null;
-  }
-
-  /** Factor by which the work of a context is expected to grow; the same for all where none has an expectation of its own. */
-  growth(context, base, at) {
-    const own = this.followed === null ? undefined : this.data.head.expected[this.followed[context] - 1];
-    if (own) return base === at ? 1 : own[at] / own[base];
-    return this.weak ? at / base : 1;
-  }
-}
-
 /** What a page of a sweep shows: the compare of two counts. */
 export class SweepModel {
   kind = "sweep";
   #losses = new WeakMap();
   #qValues = new WeakMap();
+  #kept = new Map();
   #made = null;
 
-  constructor(data, sweep = new Sweep(data), pair = null, keeps = null) {
+  /**
+   * `pair` has the two counts, `keeps` for each context whether its cost counts, and `chosen` for each section; all do if they are null.
+   */
+  constructor(data, sweep = new Sweep(data), pair = null, keeps = null, chosen = null) {
     const { head } = data;
-    Object.assign(this, {
-      data,
-      sweep,
-      tree: sweep.tree,
-      title: head.title,
-      notes: head.notes,
-      score: head.score,
-      keeps,
-    });
+    Object.assign(this, { data, sweep, tree: sweep.tree, title: head.title, notes: head.notes, keeps, chosen });
     [this.base, this.at] = pair ?? [head.score.base, head.score.at];
-    const of = (processors) =>
-      sweep.runs.filter((run) => run.processors === processors).map((run) => this.#kept(run.series));
+    this.score = this.#scoreOfPair(head);
+    const of = (processors) => sweep.at(processors).map((run) => this.#series(run));
     [this.baseRuns, this.atRuns] = [of(this.base), of(this.at)];
-    this.present = keeps ? presence(this.tree, [...this.baseRuns, ...this.atRuns]) : sweep.present;
-    const whole = (processors) =>
-      mean(sweep.runs.filter((r) => r.processors === processors).map((r) => r.series.total));
+    this.present = this.isPart ? presence(this.tree, [...this.baseRuns, ...this.atRuns]) : sweep.present;
+    const whole = (processors) => mean(sweep.at(processors).map((run) => run.series.total));
     this.comparison = {
       period: head.score.sampling_period_seconds * NANOSECONDS,
       wholeBase: whole(this.base),
@@ -76,6 +44,30 @@ export class SweepModel {
     this.#expect();
     this.columns = this.#columns();
     this.unit = "nanoseconds";
+  }
+
+  /** The score of the two counts: causes, findings and efficiencies are null where the page has them of another pair only. */
+  #scoreOfPair({ score, pairs }) {
+    const isOf = (one) => one.base === this.base && one.at === this.at;
+    if (isOf(score)) return score;
+    const unknown = { findings: null, causes: null, waterfall: null, bounds: null };
+    return { ...score, ...(pairs.find(isOf) ?? unknown) };
+  }
+
+  /** Whether only a part of the cost counts. */
+  get isPart() {
+    return this.keeps !== null || this.chosen !== null;
+  }
+
+  /** What of a run counts. */
+  #series(run) {
+    if (!this.isPart) return run.series;
+    if (!this.#kept.has(run)) {
+      const { chosen, keeps, tree } = this;
+      const part = chosen ? new Series(tree, sectionsOf(this.data, run.number).exclusive(chosen)) : run.series;
+      this.#kept.set(run, keeps ? part.masked(keeps) : part);
+    }
+    return this.#kept.get(run);
   }
 
   /** Means of the runs and the excess as columns of their own, for pictures and source lines; made when first looked at. */
@@ -105,14 +97,10 @@ export class SweepModel {
     const tint = (view, row) => view.inclusive(row, excess) / Math.max(view.inclusive(row, after), 1);
     const unit = "nanoseconds";
     return [
-      { title: `work at ${this.at}, red where it is excess`, series: after, unit, tint },
-      { title: "excess work", series: excess, unit, tint },
-      { title: `work at ${this.base}`, series: before, unit, tint: null },
+      { id: "at", title: `work at ${this.sweep.name(this.at)}, red where it is excess`, series: after, unit, tint },
+      { id: "excess", title: "excess work", series: excess, unit, tint },
+      { id: "base", title: `work at ${this.sweep.name(this.base)}`, series: before, unit, tint: null },
     ];
-  }
-
-  #kept(series) {
-    return this.keeps ? series.masked(this.keeps) : series;
   }
 
   /** What each repetition at the base makes expect, where call paths have expectations of their own. */
@@ -133,17 +121,17 @@ export class SweepModel {
     const work = (of) => (view, row, side) => this.loss(view, row, side)[of] / NANOSECONDS;
     const excess = (view, row, side) => 100 * this.loss(view, row, side).excess;
     const names = { base: work("workBase"), at: work("workAt"), expected: work("expected"), excess };
-    this.columns.push(...formulaColumns(name, text, names, this.columns.length));
+    addColumns(this.columns, formulaColumns(name, text, names));
   }
 
-  /** The same with the cost of some contexts only. */
-  filtered(keeps) {
-    return new SweepModel(this.data, this.sweep, [this.base, this.at], keeps);
+  /** The same with the cost of some contexts, and of some sections only. */
+  filtered(keeps, part = null) {
+    return new SweepModel(this.data, this.sweep, [this.base, this.at], keeps, part?.chosen ?? null);
   }
 
-  /** The same for two other counts. */
+  /** The same for two other counts, with all cost. */
   compared(base, at) {
-    return new SweepModel(this.data, this.sweep, base <= at ? [base, at] : [at, base], this.keeps);
+    return new SweepModel(this.data, this.sweep, base <= at ? [base, at] : [at, base]);
   }
 
   /** Excess of a row, `side` is "inclusive" or "own". */
@@ -200,27 +188,56 @@ export class SweepModel {
   /** Work of a row in each run, seconds: `{processors, values}` by count. */
   curve(view, row) {
     return this.sweep.counts.map((processors) => {
-      const runs = this.sweep.runs.filter((run) => run.processors === processors);
-      return { processors, values: runs.map((run) => view.inclusive(row, this.#kept(run.series)) / NANOSECONDS) };
+      const runs = this.sweep.at(processors);
+      return { processors, values: runs.map((run) => view.inclusive(row, this.#series(run)) / NANOSECONDS) };
     });
+  }
+
+  /**
+   * How a row bounds the speed-up over the base, at each count: `{processors, bound, speedup}`, `largest` at the compared count by those
+   * who spend most in it, and where its time stops falling (null if it has too few samples). Null if it does not run.
+   */
+  bounds(view, row) {
+    const { sweep, score, base, at } = this;
+    const wholes = sweep.counts.map((processors) => ({
+      processors,
+      values: sweep.at(processors).map((run) => run.series.total / NANOSECONDS),
+    }));
+    const of = (curve) => sameWork(curve, wholes, score.sampling_period_seconds, sweep.weak);
+    const [whole, part] = [of(wholes), of(this.curve(view, row))];
+    const [from, to] = [sweep.counts.indexOf(base), sweep.counts.indexOf(at)];
+    if (part.points[to].mean === 0) return null;
+    const uneven = this.spread?.imbalance(view, row) ?? null;
+    return {
+      curve: sweep.counts.map((processors, place) => ({
+        processors,
+        bound: bound(whole, from, part, place),
+        speedup: bound(whole, from, whole, place).value,
+      })),
+      average: bound(whole, from, part, to),
+      largest: uneven === null ? null : bound(whole, from, part, to, 1 + uneven / 100),
+      inflexion: this.isJudged(view, row) ? inflexion(part) : null,
+    };
   }
 
   /** The spread at the compared count, if the page has it. */
   get spread() {
-    return this.keeps ? null : spreadOf(this.data, this.at);
+    return this.isPart ? null : spreadOf(this.data, this.at);
   }
 
   #columns() {
-    const { base, at, comparison } = this;
+    const { comparison, sweep } = this;
+    const [base, at] = [sweep.name(this.base), sweep.name(this.at)];
     const excess = (side, title, hint, shown) =>
       new Column({
         id: `excess.${side === "own" ? "excl" : "incl"}`,
         title: `excess ${title}`,
         hint: `excess work at ${at} against ${base}, percent of all work at ${at}: ${hint}`,
         unit: "percent",
-        value: (view, row) => 100 * this.loss(view, row, side).excess,
+        value: (view, row) => (100 * view[side](row, this.#means.excess)) / comparison.wholeAt,
         width: (view, row) => 100 * this.loss(view, row, side).halfWidth,
-        sure: (view, row) => this.isSignificant(view, row),
+        // Of a row's own part no more is told than of the whole row.
+        sure: (view, row) => this.isSignificant(view, row) && this.loss(view, row, side).isTold,
         signed: true,
         shown,
       });
@@ -236,8 +253,8 @@ export class SweepModel {
       });
     const samples = (processors) =>
       new Column({
-        id: `samples${processors}`,
-        title: `samples at ${processors}`,
+        id: `samples.${processors === this.base ? "base" : "at"}`,
+        title: `samples at ${sweep.name(processors)}`,
         hint: "inclusive, all repetitions",
         unit: "count",
         value: (view, row) => this.#samplesOf(view, row, processors),
@@ -271,7 +288,7 @@ export class SweepModel {
         shown: false,
         value: (view, row) => this.spread?.imbalance(view, row) ?? null,
       }),
-      ...[...new Set([base, at])].map(samples),
+      ...[...new Set([this.base, this.at])].map(samples),
     ];
   }
 }

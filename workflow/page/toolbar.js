@@ -29,23 +29,20 @@ export class Toolbar {
       value: "0",
       on: { change: () => on.threshold(Number(this.threshold.value)) },
     });
-    this.module = element("select", { on: { change: () => on.module(this.module.value) } }, [
-      element("option", { value: "", text: "all modules" }),
-      ...modules(model.tree).map(([number, name]) =>
-        element("option", { value: number, text: visible(name).slice(0, 80) }),
-      ),
-    ]);
+    const choice = (all, names, change) =>
+      element("select", { on: { change } }, [
+        element("option", { value: "", text: all }),
+        ...names.map((name) => element("option", { value: name, text: visible(name).slice(0, 80) })),
+      ]);
+    this.module = choice("all modules", modules(model.tree), () => on.filter({ module: this.module.value }));
     this.ranks = element("input", {
       size: "8",
       placeholder: "0-3,8",
-      on: { change: () => on.ranks(this.ranks.value) },
+      on: { change: () => on.filter({ ranks: this.ranks.value }) },
     });
     const ranks = element("label", { title: "only the cost of these ranks or threads" }, ["ranks", this.ranks]);
-    const sections = model.kind === "profile" ? (sectionsOf(model.data)?.labels ?? []) : [];
-    this.section = element("select", { on: { change: () => on.section(this.section.value) } }, [
-      element("option", { value: "", text: "all" }),
-      ...sections.map((label, number) => element("option", { value: number, text: visible(label).slice(0, 80) })),
-    ]);
+    const sections = [...new Set(sectionsOf(model.data)?.labels ?? [])];
+    this.section = choice("all", sections, () => on.filter({ section: this.section.value }));
     this.menu = element("div");
     this.wrong = element("span", { class: "worse", role: "status" });
     this.formula = element("input", {
@@ -91,6 +88,12 @@ export class Toolbar {
     this.menu.replaceChildren(...columns.map(box), element("label", {}, ["new", this.formula]), this.wrong);
   }
 
+  /** Shows what is filtered, without doing it. */
+  showFilter({ module, ranks, section }, threshold) {
+    [this.module.value, this.ranks.value, this.section.value] = [module ?? "", ranks ?? "", section ?? ""];
+    this.threshold.value = String(threshold);
+  }
+
   /** Says what a search found. */
   say(words) {
     this.words.textContent = words;
@@ -102,8 +105,10 @@ export function button(text, title, click) {
   return element("button", { type: "button", text, title, on: { click } });
 }
 
-/** Numbers and names of the modules that code is in, by name. */
+/** Names of the modules that code is in. */
 function modules(tree) {
-  const found = [...new Set(tree.modules)].filter((number) => number > 0);
-  return found.map((number) => [number, tree.text(number)]).sort((a, b) => (a[1] < b[1] ? -1 : 1));
+  return [...new Set(tree.modules)]
+    .filter((number) => number > 0)
+    .map(tree.text)
+    .sort();
 }

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { halfWidth, loss, repeated, uncertainty } from "../excess.js";
-import { pValueOf, qValues, t95 } from "../student.js";
+import { bound, inflexion, sameWork, times } from "../bounds.js";
+import { ordered } from "../order.js";
+import { pValueOf, qValues, quantileOf, t95 } from "../student.js";
 import { actionOf } from "../keys.js";
 import { linkOf, stateOf } from "../link.js";
 import { decimal, parted, place, quantity, shortened, signed, visible } from "../number.js";
-import { histogramOf } from "../distribution.js";
-import { boxes } from "../flame.js";
+import { histogramOf, stripHeights } from "../distribution.js";
+import { beside, boxes } from "../flame.js";
 import { coloured } from "../source.js";
 import { Formula } from "../formula.js";
 import { columnsOf } from "../heat.js";
@@ -26,6 +28,124 @@ test("quantiles match the tables", () => {
     close(t95(freedom), wanted, 1e-3);
   close(pValueOf(2.776, 4), 0.05, 1e-4);
   close(pValueOf(1.959964, Infinity), 0.05, 1e-5);
+  close(quantileOf(0.05, 1), 12.706, 1e-3);
+  close(quantileOf(0.01, 4), 4.604, 1e-3);
+});
+
+test("few and many values have the same order", () => {
+  for (const count of [10, 5000]) {
+    const values = Float64Array.from({ length: count }, (_, i) => ((i * 7919) % 101) - 50);
+    [values[3], values[4], values[5], values[6]] = [-0, 0, Infinity, -1e-300];
+    for (const [descending, sign] of [
+      [true, -1],
+      [false, 1],
+    ]) {
+      const wanted = [...values.keys()].sort((a, b) => sign * (values[a] - values[b]) || a - b);
+      assert.deepEqual([...ordered(values, descending)], wanted);
+    }
+  }
+});
+
+test("a row bounds the speed-up as the models crate has it", () => {
+  // The worked examples of models/src: pooled scatter, states of a time, bounds of a part.
+  const pooled = times([
+    { processors: 1, values: [9, 11], known: 0 },
+    { processors: 2, values: [4.5, 5.5], known: 0 },
+  ]);
+  pooled.points.forEach(({ error }, i) => close(error, [1, 0.5][i]));
+  assert.equal(pooled.freedom, 2);
+  const of = (pairs, noise) =>
+    inflexion(
+      times(pairs.map(([processors, t]) => ({ processors, values: [t * (1 - noise), t, t * (1 + noise)], known: 0 }))),
+    );
+  const falling = [
+    [1, 100],
+    [2, 51],
+    [4, 26],
+    [8, 14],
+  ];
+  assert.deepEqual(of(falling, 0.02), { state: "falls", fastest: 8, low: 4, high: Infinity });
+  const flat = [
+    [1, 100],
+    [2, 51],
+    [4, 40],
+    [8, 39.8],
+    [16, 40.2],
+  ];
+  assert.deepEqual(of(flat, 0.02), { state: "flat", fastest: 4, low: 2, high: Infinity });
+  const rising = [
+    [1, 99],
+    [16, 8],
+    [32, 5.7],
+    [64, 5.8],
+    [128, 8.2],
+  ];
+  assert.deepEqual(of(rising, 0.02), { state: "past", fastest: 32, low: 16, high: 64 });
+  const late = [
+    [1, 100],
+    [2, 51],
+    [4, 40],
+    [8, 41.2],
+  ];
+  assert.deepEqual([of(late, 0.005).state, of(late, 0.05).state], ["past", "flat"]);
+  assert.equal(of([[4, 1]], 0.01), null);
+  const exact = (mean) => ({ points: [{ mean, error: 0 }], freedom: 0 });
+  close(bound(exact(5589.84), 0, exact(3025.44 / 64), 0).value, 118.247, 1e-3);
+  close(bound(exact(100), 0, exact(5), 0, 2).value, 10);
+  assert.equal(bound(exact(1), 0, exact(0), 0).value, Infinity);
+});
+
+test("times are those of a processor for the same work", () => {
+  // As in workflow/src/bounds/series.rs.
+  const curve = [
+    { processors: 2, values: [8, 12] },
+    { processors: 4, values: [40] },
+  ];
+  const wholes = [
+    { processors: 2, values: [100, 100] },
+    { processors: 4, values: [80] },
+  ];
+  const means = (isWeak) => sameWork(curve, wholes, 0.1, isWeak).points.map(({ mean }) => mean);
+  assert.deepEqual(
+    [means(false), means(true)],
+    [
+      [5, 10],
+      [5, 5],
+    ],
+  );
+  // 0.1 s · 40 s · (1 − 40/80) over 4² processors is less than the pooled scatter, (1/5)²·2 · 10².
+  close(sameWork(curve, wholes, 0.1, false).points[1].error, Math.sqrt(0.08 * 100));
+  close(sameWork(curve, wholes, 1e3, false).points[1].error, Math.sqrt(1250));
+});
+
+test("dots of a strip that would lie on each other lie apart", () => {
+  const heights = stripHeights([0.5, 0.5, 0.5, 0.9], 100);
+  assert.equal(new Set(heights.slice(0, 3)).size, 3);
+  assert.deepEqual([heights[0], heights[3]], [0.5, 0.5]);
+  assert.ok(heights.every((height) => height >= 0 && height < 1));
+});
+
+test("keys go from box to box", () => {
+  const all = [
+    { row: 0, depth: 0, x: 0, width: 100 },
+    { row: 1, depth: 1, x: 0, width: 60 },
+    { row: 2, depth: 1, x: 60, width: 30 },
+    { row: 3, depth: 2, x: 60, width: 5 },
+    { row: 4, depth: 2, x: 65, width: 20 },
+  ];
+  const steps = [
+    [0, "down", 1],
+    [1, "right", 2],
+    [2, "down", 4],
+    [4, "left", 3],
+    [4, "up", 2],
+    [2, "left", 1],
+    [0, "up", null],
+    [4, "right", null],
+    [9, "down", 0],
+  ];
+  for (const [row, direction, wanted] of steps)
+    assert.equal(beside(all, row, direction), wanted, `${row} ${direction}`);
 });
 
 test("intervals are those of Welch's test", () => {
@@ -74,7 +194,8 @@ test("keys belong to the table, but not what is typed into fields", () => {
   assert.equal(actionOf({ key: "h" }), "hotPath");
   assert.equal(actionOf({ key: "3" }), "view3");
   assert.equal(actionOf({ key: "h", ctrlKey: true }), null);
-  assert.equal(actionOf({ key: "h", target: { tagName: "INPUT" } }), null);
+  assert.equal(actionOf({ key: "h", target: { tagName: "INPUT", type: "search" } }), null);
+  assert.equal(actionOf({ key: "h", target: { tagName: "INPUT", type: "checkbox" } }), "hotPath");
 });
 
 test("histograms hold all values", () => {

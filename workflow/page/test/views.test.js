@@ -5,11 +5,12 @@ import { Column } from "../column.js";
 import { ContextView } from "../context_view.js";
 import { csv } from "../csv.js";
 import { FlatView } from "../flat_view.js";
+import { Filter } from "../filter.js";
 import { Functions } from "../grouped_view.js";
 import { Listing } from "../listing.js";
 import { Search } from "../search.js";
 import { presence, Series } from "../series.js";
-import { chosenOf, spreadOf, withinSection } from "../spread.js";
+import { chosenOf, leftOut, spreadOf, withinSection } from "../spread.js";
 import { Tree } from "../tree.js";
 import { Data } from "../unpack.js";
 import { COSTS, packed, RECURSIVE, treeBlocks } from "./synthetic.js";
@@ -183,10 +184,65 @@ test("a search finds functions in every view", () => {
 });
 
 test("a section holds those within it", () => {
-  assert.deepEqual(withinSection(1, { labels: ["main", "main > a", "main > a > b", "main > ab"] }), [
+  assert.deepEqual(withinSection("main > a", { labels: ["main", "main > a", "main > a > b", "main > ab"] }), [
     false,
     true,
     true,
     false,
   ]);
+});
+
+test("a filter counts the code of a module, or some ranks, or a section", () => {
+  const data = new Data(packed({ spreads: [], sections: [] }, treeBlocks(RECURSIVE)));
+  const model = { tree, data, kind: "profile", spread: null, filtered: (keeps, part) => ({ keeps, part }) };
+  const all = new Filter();
+  assert.equal(all.of(model), model);
+  assert.equal(all.with({ ranks: "0-3" }).of(model), model);
+  const { keeps, part } = all.with({ module: "app" }).of(model);
+  assert.equal(part, null);
+  // All but the root and [unsampled], which are in no module.
+  assert.deepEqual([...keeps], [0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0]);
+  assert.deepEqual(
+    { ...all.with({ module: "app" }).with({ module: " " }) },
+    { module: null, ranks: null, section: null },
+  );
+  assert.equal(new Filter({ module: "another" }).of(model), model);
+});
+
+test("what is left out is said", () => {
+  const head = {
+    spreads: [
+      { processors: 8, left_out: true },
+      { processors: 4, left_out: false },
+    ],
+    sections: [],
+  };
+  assert.deepEqual(leftOut({ head }), [
+    "What each rank or thread at 8 has is not in this page: there are more than four million values.",
+  ]);
+});
+
+test("many contexts are grouped as few are", () => {
+  // A chain of calls of many functions, each of which calls the first again.
+  const count = 6000;
+  const rows = Array.from({ length: count }, (_, i) => [
+    i + 1,
+    "function",
+    i % 2 ? "f" : `g${i}`,
+    { module: "app", file: "a.c" },
+  ]);
+  const large = new Tree(new Data(packed({}, treeBlocks(rows))));
+  const ones = new Series(large, new Float64Array(count + 1).fill(1));
+  const view = new CallersView(large, presence(large, [ones]), new Functions(large));
+  const first = view.children(0);
+  assert.equal(first.length, count / 2 + 1);
+  const f = first.find((row) => view.describe(row).name === "f");
+  assert.deepEqual([view.inclusive(f, ones), view.own(f, ones), view.contexts(f).length], [count - 1, count / 2, 1]);
+  const listing = new Listing(view, [
+    new Column({ id: "t", title: "t", unit: "count", value: (of, row) => of.inclusive(row, ones) }),
+  ]);
+  assert.deepEqual(
+    listing.rows.slice(1, 4).map((row) => view.describe(row).name),
+    ["g0", "f", "g2"],
+  );
 });

@@ -7,6 +7,7 @@ mod block;
 mod document;
 mod profile;
 mod program;
+mod sections;
 mod sources;
 mod spread;
 mod sweep;
