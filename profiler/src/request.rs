@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::event::{EventSpec, PerfEvent, Selection};
+use crate::event_log::EventLog;
 use crate::probe::{Access, Machine, Missing, measurable, missing_line, obstacle};
 
 /// What drives the samples of CPU time.
@@ -60,6 +61,9 @@ pub struct Request {
     pub waits: Option<WaitClock>,
     /// File names of the programs that are measured; all if there are none.
     pub only: Vec<String>,
+    /// What is logged beside the samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_log: Option<EventLog>,
 }
 
 /// A request and what of it can be measured here.
@@ -80,10 +84,14 @@ impl Request {
         let cpu_clock = self.cpu_clock.map(|clock| ("--cpu-clock", clock.name().to_owned()));
         let waits = self.waits.map(|clock| ("--waits", clock.name().to_owned()));
         let only = self.only.iter().map(|name| ("--only", name.clone()));
+        let log = self.event_log.iter().flat_map(|log| {
+            [("--events", log.of.name().to_owned()), ("--events-limit", log.limit.to_string())]
+        });
         events
             .chain(cpu_clock)
             .chain(waits)
             .chain(only)
+            .chain(log)
             .flat_map(|(option, value)| [option.to_owned(), value])
             .collect()
     }
@@ -133,6 +141,7 @@ impl Prepared {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event_log::{Logged, Size};
 
     #[test]
     fn options_ask_for_the_same() {
@@ -141,9 +150,13 @@ mod tests {
             cpu_clock: Some(CpuClock::Timer),
             waits: Some(WaitClock::Calls),
             only: vec!["solver".into()],
+            event_log: Some(EventLog { of: Logged::Mpi, limit: Size::from_bytes(64 << 20) }),
         };
         let words = request.options().join(" ");
-        assert_eq!(words, "-e cpu@500 -e page-faults/1 --cpu-clock timer --waits calls --only solver");
+        assert_eq!(
+            words,
+            "-e cpu@500 -e page-faults/1 --cpu-clock timer --waits calls --only solver --events mpi --events-limit 64MiB"
+        );
         assert!(Request::default().options().is_empty());
     }
 

@@ -59,7 +59,7 @@ pub fn run(preload: &Preload, options: &RunOptions) -> Result<Ending, Error> {
     let left = measurements::close(&measurements, &run_id, ended.pid, ended.status);
     let message = match (sampled, &program.obstacle) {
         (Some(Err(errno)), Some(obstacle)) => Some(no_profile(&refused(obstacle, errno, &Machine::probe()))),
-        (sampled, _) => message(options, left, sampled.map(|_| FROM_OUTSIDE)),
+        (sampled, _) => message(options, left, sampled.map(|_| from_outside_note(options))),
     };
     Ok(Ending { status: ended.status, message })
 }
@@ -90,6 +90,14 @@ fn no_profile(why: &str) -> String {
 /// What to say of a profile that was made from outside.
 const FROM_OUTSIDE: &str = "statically linked, so sampled from outside: waiting time is not measured";
 
+/// The same where an event log was asked for.
+const FROM_OUTSIDE_UNLOGGED: &str =
+    "statically linked, so sampled from outside: waiting time is not measured, and there is no event log";
+
+fn from_outside_note(options: &RunOptions) -> &'static str {
+    if options.prepared.request.event_log.is_some() { FROM_OUTSIDE_UNLOGGED } else { FROM_OUTSIDE }
+}
+
 /// Why a program is not sampled from outside either.
 fn refused(obstacle: &str, errno: Errno, machine: &Machine) -> String {
     let Obstacle { reason, remedy } = refusal(&PerfEvent::task_clock(), errno, machine);
@@ -113,6 +121,8 @@ fn variables(preload: &Path, measurements: &Path, run_id: &str, prepared: &Prepa
         ("FALLOFF_CPU_CLOCK", request.cpu_clock.map(|clock| clock.name().to_owned())),
         ("FALLOFF_WAITS", request.waits.map(|clock| clock.name().to_owned())),
         ("FALLOFF_ONLY", only),
+        ("FALLOFF_LOG", request.event_log.map(|log| log.of.name().to_owned())),
+        ("FALLOFF_LOG_LIMIT", request.event_log.map(|log| log.limit.bytes().to_string())),
         ("FALLOFF_LAUNCHER", Some(std::process::id().to_string())),
         (RUN_ID_VARIABLE, Some(run_id.to_owned())),
     ];
@@ -153,7 +163,7 @@ fn message(options: &RunOptions, left: Left, note: Option<&str>) -> Option<Strin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CpuClock, Request};
+    use crate::{CpuClock, EventLog, Logged, Request, Size};
 
     fn value(variables: &[Variable], name: &str) -> Option<String> {
         let (_, value) = variables.iter().find(|(n, _)| n == name)?;
@@ -166,6 +176,7 @@ mod tests {
             events: vec!["cpu@500".parse().unwrap()],
             cpu_clock: Some(CpuClock::Timer),
             only: vec!["solver".into(), "mesher".into()],
+            event_log: Some(EventLog { of: Logged::Mpi, limit: Size::OF_A_LOG }),
             ..Request::default()
         };
         let variables = variables(Path::new("/p.so"), Path::new("/m"), "id", &request.prepare().unwrap());
@@ -174,6 +185,8 @@ mod tests {
         assert_eq!(value("FALLOFF_EVENTS").unwrap(), "cpu");
         assert_eq!(value("FALLOFF_CPU_CLOCK").unwrap(), "timer");
         assert_eq!(value("FALLOFF_ONLY").unwrap(), "solver:mesher");
+        assert_eq!(value("FALLOFF_LOG").unwrap(), "mpi");
+        assert_eq!(value("FALLOFF_LOG_LIMIT").unwrap(), "268435456");
         assert_eq!(value("FALLOFF_WAITS"), None);
         assert!(variables.iter().any(|(name, value)| name == "FALLOFF_WAITS" && value.is_none()));
     }

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Event, Sampling, Selection};
-use crate::{CpuClock, Prepared, WaitClock};
+use crate::{CpuClock, EventLog, Prepared, WaitClock};
 
 /// What `run.json` says.
 #[derive(Debug, Serialize)]
@@ -24,6 +24,7 @@ pub(crate) struct RunFile {
     cpu_clock_asked: Option<CpuClock>,
     waits_asked: Option<WaitClock>,
     only: Vec<String>,
+    event_log: Option<EventLog>,
     warnings: Vec<String>,
 }
 
@@ -65,6 +66,7 @@ impl RunFile {
             cpu_clock_asked: request.cpu_clock,
             waits_asked: request.waits,
             only: request.only.clone(),
+            event_log: request.event_log,
             warnings: selection.caution().into_iter().collect(),
         }
     }

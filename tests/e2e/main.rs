@@ -6,6 +6,7 @@ mod cases;
 mod check;
 mod debuginfod;
 mod errors;
+mod events;
 mod gauss;
 mod inlined;
 mod install;

@@ -14,11 +14,12 @@ const DIRECTION: &[(&str, &[&str])] = &[
     ("falloff-unwinder", &[]),
     ("falloff-preload", &["falloff-format", "falloff-unwinder"]),
     ("falloff-profiler", &["falloff-format", "falloff-unwinder"]),
-    ("falloff-postprocess", &["falloff-format"]),
+    ("falloff-postprocess", &["falloff-format", "falloff-messages"]),
     ("falloff-models", &[]),
+    ("falloff-messages", &[]),
     ("falloff-generator", &["falloff-format"]),
-    ("falloff-fuzz-targets", &["falloff-postprocess"]),
-    ("falloff-workflow", &["falloff-profiler", "falloff-postprocess", "falloff-models"]),
+    ("falloff-fuzz-targets", &["falloff-format", "falloff-postprocess"]),
+    ("falloff-workflow", &["falloff-profiler", "falloff-postprocess", "falloff-models", "falloff-messages"]),
 ];
 
 fn packages(manifest: &Path) -> Vec<Value> {

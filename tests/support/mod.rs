@@ -4,6 +4,7 @@ pub mod build;
 pub mod clocks;
 pub mod command;
 pub mod cost;
+pub mod event_log;
 pub mod folded;
 pub mod health;
 pub mod sampling;

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use falloff_profiler::event::Measure;
-use falloff_profiler::{CpuClock, EventSpec, Request, Sampling, WaitClock};
+use falloff_profiler::{CpuClock, EventLog, EventSpec, Logged, Request, Sampling, Size, WaitClock};
 
 use crate::failure::Failure;
 
@@ -22,6 +22,18 @@ pub struct MeasureArgs {
     /// Measure programs of this file name only; may be repeated
     #[arg(long, value_name = "NAME", env = "FALLOFF_ONLY", value_delimiter = ':', hide_env_values = true)]
     pub only: Vec<String>,
+    /// Log the calls of MPI beside the samples: what they send, receive and wait for, and from which call paths
+    #[arg(long = "events", value_enum, value_name = "WHAT")]
+    pub log: Option<LoggedName>,
+    /// Log so much per process at most, and no events after
+    #[arg(long = "events-limit", value_name = "SIZE", default_value_t = Size::OF_A_LOG, requires = "log")]
+    pub log_limit: Size,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum LoggedName {
+    /// Calls of MPI
+    Mpi,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -64,6 +76,7 @@ impl MeasureArgs {
                 WaitClockName::Wall => WaitClock::Wall,
             }),
             only: self.only.iter().filter(|name| !name.is_empty()).cloned().collect(),
+            event_log: self.log.map(|LoggedName::Mpi| EventLog { of: Logged::Mpi, limit: self.log_limit }),
         })
     }
 }
@@ -90,7 +103,14 @@ mod tests {
 
     fn events(texts: &[&str], rate: Option<u32>) -> Option<Vec<String>> {
         let events = texts.iter().map(|t| t.parse().unwrap()).collect();
-        let args = MeasureArgs { events, cpu_clock: None, waits: None, only: vec![String::new()] };
+        let args = MeasureArgs {
+            events,
+            cpu_clock: None,
+            waits: None,
+            only: vec![String::new()],
+            log: None,
+            log_limit: Size::OF_A_LOG,
+        };
         let request = args.request(rate).ok()?;
         assert!(request.only.is_empty());
         Some(request.events.iter().map(ToString::to_string).collect())

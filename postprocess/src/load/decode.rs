@@ -84,6 +84,13 @@ impl<'a> Decoder<'a> {
                 Ok(Record::Communicator(communicator)) => sections.communicator(communicator),
                 Ok(Record::Dwell(dwell)) => sections.dwell(dwell),
                 Ok(Record::Checkpoint(checkpoint)) => sections.checkpoint(checkpoint),
+                // What the event log names has no samples.
+                Ok(
+                    Record::Function(..)
+                    | Record::Group(..)
+                    | Record::EventCommunicator(_)
+                    | Record::Topology(..),
+                ) => {}
                 Err(error) => self.warn(format!("{error}; what it held is missing")),
             }
         }

@@ -37,7 +37,7 @@ pub enum Kind {
     Nodes = 2,
     /// Reserved: timed samples that refer to node ids.
     Samples = 3,
-    /// Reserved: message events that refer to node ids.
+    /// Calls of MPI, with the call paths that made them ([`crate::events`]).
     Events = 4,
     /// When each instance of a section began and ended ([`crate::sections::Instance`]).
     Instances = 5,

@@ -7,7 +7,7 @@ pub const MAGIC: [u8; 8] = *b"FALLOFF\n";
 /// Version that this crate writes. Readers refuse another major and accept any minor.
 pub const MAJOR: u16 = 1;
 /// Raised when a field or chunk type is added that old readers may skip.
-pub const MINOR: u16 = 1;
+pub const MINOR: u16 = 2;
 /// As stored by the writer; a reader that sees another value runs on the other byte order.
 pub const BYTE_ORDER: u32 = 0x0a0b_0c0d;
 /// Length of [`Header`]; the first chunk begins here.

@@ -10,7 +10,7 @@
 //! After the [`Header`] come chunks, each claimed whole by one atomic addition to `header.next`. A
 //! [`chunk::Kind::Records`] chunk holds what is known about the process ([`records`]); a
 //! [`chunk::Kind::Nodes`] chunk holds calling context tree nodes ([`node`]) and is written by one thread only, as is a
-//! [`chunk::Kind::Instances`] chunk with the times of [`sections`].
+//! [`chunk::Kind::Instances`] chunk with the times of [`sections`] and a [`chunk::Kind::Events`] chunk with the [`events`].
 //! `used` of a chunk is raised after its bytes are complete, so a reader sees whole entries however the writer
 //! ended. `docs/format.md` is the specification.
 //!
@@ -23,6 +23,7 @@
 extern crate alloc;
 
 pub mod chunk;
+pub mod events;
 pub mod header;
 pub mod job;
 pub mod limits;

@@ -8,6 +8,7 @@ use core::fmt;
 use zerocopy::FromBytes;
 
 use crate::chunk::{self, CHUNK_HEADER_LEN, ChunkHeader};
+use crate::events::{self, Decoder, FunctionRecord, GroupRecord, TopologyRecord};
 use crate::header::{BYTE_ORDER, HEADER_LEN, Header, MAGIC, MAJOR};
 use crate::node::{NODE_KEY_LEN, NodeId, NodeKey, node_len};
 use crate::records::{self, MetricRecord, ModuleRecord, RECORD_HEADER_LEN, RecordHeader, ThreadRecord};
@@ -36,6 +37,8 @@ pub enum Error {
     Chunk(u64),
     /// A record at this file offset that does not fit or does not make sense.
     Record(u64),
+    /// An item of an event log at this file offset that does not make sense.
+    Event(u64),
 }
 
 impl fmt::Display for Error {
@@ -49,6 +52,7 @@ impl fmt::Display for Error {
             Error::Header(field) => write!(f, "header field `{field}` is damaged"),
             Error::Chunk(at) => write!(f, "damaged chunk at offset {at}"),
             Error::Record(at) => write!(f, "damaged record at offset {at}"),
+            Error::Event(at) => write!(f, "damaged event at offset {at}"),
         }
     }
 }
@@ -106,6 +110,14 @@ pub enum Record<'a> {
     Dwell(DwellRecord),
     /// The order of a communicator's calls so far.
     Checkpoint(CheckpointRecord),
+    /// A function that was called, and its name.
+    Function(FunctionRecord, &'a [u8]),
+    /// A list of ranks, packed: [`events::Ranks`].
+    Group(GroupRecord, &'a [u8]),
+    /// A communicator or window of the event log.
+    EventCommunicator(events::CommunicatorRecord),
+    /// The neighbours in a communicator, packed: [`events::numbers`].
+    Topology(TopologyRecord, &'a [u8]),
 }
 
 /// A node with its values still as bytes.
@@ -255,6 +267,18 @@ impl<'a> Measurement<'a> {
         })
     }
 
+    /// The event log of the thread with this ordinal; goes on after an error, with the next chunk.
+    pub fn events(&self, owner: u32) -> impl Iterator<Item = Result<events::Item, Error>> + use<'a> {
+        let chunks = self.chunks_of(chunk::Kind::Events);
+        let own = chunks.filter(move |c| c.as_ref().map_or(true, |c| c.header.owner == owner));
+        own.flat_map(|chunk| {
+            let (chunk, error) = split(chunk);
+            let items =
+                chunk.into_iter().flat_map(|c| Decoder::new(c.payload, c.offset + CHUNK_HEADER_LEN as u64));
+            items.chain(error)
+        })
+    }
+
     fn chunks_of(&self, kind: chunk::Kind) -> impl Iterator<Item = Result<Chunk<'a>, Error>> + use<'a> {
         self.chunks().filter(move |c| c.as_ref().map_or(true, |c| c.header.kind == kind as u16))
     }
@@ -318,7 +342,7 @@ fn next_record(bytes: &[u8]) -> Option<(RecordHeader, &[u8], &[u8])> {
 
 /// `Some(None)` is a kind that this version does not know.
 fn decode(header: RecordHeader, body: &[u8]) -> Option<Option<Record<'_>>> {
-    const KINDS: [records::Kind; 8] = [
+    const KINDS: [records::Kind; 12] = [
         records::Kind::Meta,
         records::Kind::Metric,
         records::Kind::Module,
@@ -327,6 +351,10 @@ fn decode(header: RecordHeader, body: &[u8]) -> Option<Option<Record<'_>>> {
         records::Kind::Communicator,
         records::Kind::Dwell,
         records::Kind::Checkpoint,
+        records::Kind::Function,
+        records::Kind::Group,
+        records::Kind::EventCommunicator,
+        records::Kind::Topology,
     ];
     let Some(kind) = KINDS.into_iter().find(|k| *k as u16 == header.kind) else {
         return Some(None);
@@ -354,6 +382,21 @@ fn decode(header: RecordHeader, body: &[u8]) -> Option<Option<Record<'_>>> {
         }
         records::Kind::Dwell => Record::Dwell(DwellRecord::read_from_prefix(body).ok()?.0),
         records::Kind::Checkpoint => Record::Checkpoint(CheckpointRecord::read_from_prefix(body).ok()?.0),
+        records::Kind::Function => {
+            let (fixed, name) = FunctionRecord::read_from_prefix(body).ok()?;
+            Record::Function(fixed, name)
+        }
+        records::Kind::Group => {
+            let (fixed, ranks) = GroupRecord::read_from_prefix(body).ok()?;
+            Record::Group(fixed, ranks)
+        }
+        records::Kind::EventCommunicator => {
+            Record::EventCommunicator(events::CommunicatorRecord::read_from_prefix(body).ok()?.0)
+        }
+        records::Kind::Topology => {
+            let (fixed, numbers) = TopologyRecord::read_from_prefix(body).ok()?;
+            Record::Topology(fixed, numbers)
+        }
     };
     Some(Some(record))
 }

@@ -40,6 +40,14 @@ pub enum Kind {
     Dwell = 7,
     /// [`crate::sections::CheckpointRecord`], no text.
     Checkpoint = 8,
+    /// [`crate::events::FunctionRecord`], then the name.
+    Function = 9,
+    /// [`crate::events::GroupRecord`], then the ranks ([`crate::events::Ranks`]).
+    Group = 10,
+    /// [`crate::events::CommunicatorRecord`], no text.
+    EventCommunicator = 11,
+    /// [`crate::events::TopologyRecord`], then its numbers ([`crate::events::numbers`]).
+    Topology = 12,
 }
 
 /// Keys of META records. A key may be repeated (`argv`, `env`).
@@ -64,6 +72,10 @@ pub mod keys {
     pub const KERNEL: &str = "kernel";
     /// A sentence about something that could not be measured.
     pub const WARNING: &str = "warning";
+    /// What events are logged of: `mpi`.
+    pub const EVENTS: &str = "events";
+    /// Why no more events were logged although the process went on: a sentence.
+    pub const EVENTS_STOPPED: &str = "events_stopped";
 }
 
 /// Unit of a metric's values.

@@ -18,6 +18,7 @@ use alloc::vec::Vec;
 use zerocopy::{FromZeros, IntoBytes};
 
 use crate::chunk::{CHUNK_HEADER_LEN, CHUNK_VERSION, ChunkHeader, Kind as ChunkKind, NO_OWNER};
+use crate::events::{Coder, ITEM_MAX, Item};
 use crate::header::{BYTE_ORDER, HEADER_LEN, Header, MAGIC, MAJOR, MINOR, NO_RANK};
 use crate::node::{Frame, NODE_KEY_LEN, NodeId, NodeKey, node_len};
 use crate::read::CLAIM_UNIT;
@@ -104,6 +105,18 @@ impl Writer {
     /// Appends when the thread `owner` was in sections.
     pub fn instances(&mut self, owner: u32, instances: &[Instance]) {
         self.chunk(ChunkKind::Instances, owner, 0, instances.as_bytes());
+    }
+
+    /// Appends a part of the event log of the thread `owner`, as one chunk.
+    pub fn events(&mut self, owner: u32, items: &[Item]) {
+        let mut coder = Coder::new();
+        let mut payload = Vec::new();
+        for item in items {
+            let mut room = [0; ITEM_MAX];
+            let length = coder.encode(item, &mut room).unwrap_or(0);
+            payload.extend_from_slice(room.get(..length).unwrap_or(&[]));
+        }
+        self.chunk(ChunkKind::Events, owner, 0, &payload);
     }
 
     /// The ids that callers will have, 0 for nodes that call nothing.

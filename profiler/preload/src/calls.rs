@@ -228,7 +228,8 @@ pub unsafe extern "C" fn sample(frame: *const Frame) {
     // SAFETY: by contract.
     let frame = unsafe { &*frame };
     let function = REAL.get(frame.index as usize).map_or(0, |f| f.load(Ordering::Relaxed) as u64);
-    let registers = cpu::registers_after_call(frame, core::ptr::from_ref(frame) as u64);
+    let sp = core::ptr::from_ref(frame) as u64 + size_of::<Frame>() as u64;
+    let registers = cpu::registers_after_call(frame.saved, frame.frame_pointer, frame.return_address, sp);
     // SAFETY: the calling thread's own state.
     if let Some(thread) = thread_create::current().map(|t| unsafe { &mut *t }) {
         handler::on_wait(thread, kind(frame.index), &registers, function);

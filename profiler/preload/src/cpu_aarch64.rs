@@ -6,8 +6,6 @@ use core::ffi::{c_int, c_void};
 
 use unwinder::Registers;
 
-use crate::calls::Frame;
-
 /// ELF machine number of this architecture.
 pub const MACHINE: u32 = 183;
 
@@ -163,16 +161,22 @@ pub const SYSTEM_CALL_LENGTH: u64 = 4;
 /// Registers that [`watch`] keeps of a caller: x19 to x28.
 pub const SAVED: usize = 10;
 
-/// The registers of a caller as its call returns. What calls do not preserve is 0: nobody restores a frame from it.
-pub fn registers_after_call(frame: &Frame, address: u64) -> Registers {
+/// The registers of a caller as its call returns, with its stack pointer. What calls do not preserve is 0: nobody restores a
+/// frame from it.
+pub fn registers_after_call(
+    saved: [u64; SAVED],
+    frame_pointer: u64,
+    return_address: u64,
+    sp: u64,
+) -> Registers {
     let mut general = [0; 32];
-    for (to, from) in general.iter_mut().skip(19).zip(frame.saved) {
+    for (to, from) in general.iter_mut().skip(19).zip(saved) {
         *to = from;
     }
-    general[29] = frame.frame_pointer;
-    general[31] = address + size_of::<Frame>() as u64;
+    general[29] = frame_pointer;
+    general[31] = sp;
     // The call itself, as for every caller.
-    Registers::aarch64(frame.return_address.wrapping_sub(1), general)
+    Registers::aarch64(return_address.wrapping_sub(1), general)
 }
 
 /// Defines an exported function that jumps to the C library's of its name, unless calls of its kind are watched.
@@ -286,6 +290,114 @@ pub unsafe extern "C" fn watch() {
         end = sym crate::calls::end,
         sample = sym crate::calls::sample,
         sampled = sym crate::calls::sampled,
+    )
+}
+
+/// Relocations that write the address of a symbol into a table: absolute, of data and of functions.
+pub const SYMBOL_RELOCATIONS: [u32; 3] = [257, 1025, 1026];
+
+/// Arguments that are passed in registers.
+pub const ARGUMENT_REGISTERS: usize = 8;
+
+/// Defines a function of MPI that jumps to the library's of that name unless events are logged.
+macro_rules! logged_call {
+    ($(#[$attribute:meta])* $entry:ident, $index:expr) => {
+        $(#[$attribute])*
+        #[unsafe(naked)]
+        pub unsafe extern "C" fn $entry() {
+            core::arch::naked_asm!(
+                "adrp x16, {logging}",
+                "ldrb w16, [x16, :lo12:{logging}]",
+                "cbnz w16, 2f",
+                "adrp x16, {real}",
+                "add x16, x16, :lo12:{real}",
+                "ldr x16, [x16, {offset}]",
+                "cbz x16, 2f",
+                "br x16",
+                "2:",
+                "mov x9, {index}",
+                "b {log}",
+                logging = sym $crate::events::LOGGING,
+                real = sym $crate::events::REAL,
+                offset = const 8 * ($index),
+                index = const $index,
+                log = sym $crate::cpu::log,
+            )
+        }
+    };
+}
+pub(crate) use logged_call;
+
+/// Runs the call with the index in x9 between [`begin`](crate::events::begin) and [`end`](crate::events::end), or jumps on
+/// to it if it is not to be logged. At x29 - 152 lies the [`Frame`](crate::events). Eight words of stack arguments
+/// are passed on.
+///
+/// # Safety
+/// Only jumped to by the entries of logged calls.
+#[unsafe(naked)]
+pub unsafe extern "C" fn log() {
+    naked_asm!(
+        ".cfi_startproc",
+        "stp x29, x30, [sp, -16]!",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset 29, -16",
+        ".cfi_offset 30, -8",
+        "mov x29, sp",
+        ".cfi_def_cfa_register x29",
+        // Eight words for stack arguments below the frame, and one between them.
+        "sub sp, sp, 224",
+        "str x9, [x29, -152]",
+        "stp x19, x20, [x29, -144]",
+        "stp x21, x22, [x29, -128]",
+        "stp x23, x24, [x29, -112]",
+        "stp x25, x26, [x29, -96]",
+        "stp x27, x28, [x29, -80]",
+        "stp x0, x1, [x29, -64]",
+        "stp x2, x3, [x29, -48]",
+        "stp x4, x5, [x29, -32]",
+        "stp x6, x7, [x29, -16]",
+        "sub x0, x29, 152",
+        "bl {begin}",
+        "mov x9, x0",
+        "cbz x1, 3f",
+        "ldp x0, x1, [x29, 16]",
+        "ldp x2, x3, [x29, 32]",
+        "ldp x4, x5, [x29, 48]",
+        "ldp x6, x7, [x29, 64]",
+        "stp x0, x1, [sp]",
+        "stp x2, x3, [sp, 16]",
+        "stp x4, x5, [sp, 32]",
+        "stp x6, x7, [sp, 48]",
+        "ldp x0, x1, [x29, -64]",
+        "ldp x2, x3, [x29, -48]",
+        "ldp x4, x5, [x29, -32]",
+        "ldp x6, x7, [x29, -16]",
+        "blr x9",
+        "mov x1, x0",
+        "sub x0, x29, 152",
+        "bl {end}",
+        "mov sp, x29",
+        "ldp x29, x30, [sp], 16",
+        ".cfi_remember_state",
+        ".cfi_restore 30",
+        ".cfi_restore 29",
+        ".cfi_def_cfa sp, 0",
+        "ret",
+        ".cfi_restore_state",
+        "3:",
+        "ldp x0, x1, [x29, -64]",
+        "ldp x2, x3, [x29, -48]",
+        "ldp x4, x5, [x29, -32]",
+        "ldp x6, x7, [x29, -16]",
+        "mov sp, x29",
+        "ldp x29, x30, [sp], 16",
+        ".cfi_restore 30",
+        ".cfi_restore 29",
+        ".cfi_def_cfa sp, 0",
+        "br x9",
+        ".cfi_endproc",
+        begin = sym crate::events::begin,
+        end = sym crate::events::end,
     )
 }
 

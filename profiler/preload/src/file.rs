@@ -16,6 +16,8 @@ use crate::{cpu, plan, raw};
 
 /// Mapped length that is tried first. Only touched pages take room on disk.
 const CAPACITY: u64 = 256 << 20;
+/// Most that is mapped, whatever an event log may take: ids of nodes reach as far.
+const CAPACITY_MAX: u64 = 16 << 30;
 /// Least length worth having.
 const CAPACITY_MIN: u64 = 64 << 10;
 /// Part of a limited address space that the mapping may take.
@@ -67,7 +69,9 @@ pub fn create(path: &CStr, options: &Options, flags: u32) -> Result<(), raw::Err
     let space = (raw::limit(libc::RLIMIT_AS) / SPACE_SHARE).max(CAPACITY_MIN);
     let allowed = raw::limit(libc::RLIMIT_FSIZE).min(space);
     let mut capacity =
-        if options.allocate { CAPACITY_ALLOCATED } else { CAPACITY }.min(allowed / PAGE * PAGE);
+        if options.allocate { CAPACITY_ALLOCATED } else { CAPACITY.saturating_add(options.events_limit) }
+            .min(CAPACITY_MAX)
+            .min(allowed / PAGE * PAGE);
     if capacity < CAPACITY_MIN {
         return Err(libc::EFBIG);
     }

@@ -5,8 +5,8 @@
 //! complete at every moment.
 //!
 //! The exported symbols are `pthread_create` (`thread_create`), `dlclose` (`dl`), the functions that could hide or take our
-//! signals (`signals`), the exec family (`exec`), calls that may wait (`calls`), `_exit` (`process`), and what marks sections,
-//! some functions of MPI among it (`sections`). No other symbol is exported, and nothing is imported that musl lacks, so that a program of another C library still runs: see `real`.
+//! signals (`signals`), the exec family (`exec`), calls that may wait (`calls`), `_exit` (`process`), what marks sections, some
+//! functions of MPI among it (`sections`), and the functions of MPI whose calls are logged (`events`). No other symbol is exported, and nothing is imported that musl lacks, so that a program of another C library still runs: see `real`.
 #![no_std]
 
 #[cfg_attr(target_arch = "x86_64", path = "cpu_x86_64.rs")]
@@ -19,6 +19,7 @@ mod clock;
 mod clocks;
 mod dl;
 mod earlier_image;
+mod events;
 mod exec;
 mod file;
 mod frame_index;

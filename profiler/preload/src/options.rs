@@ -16,8 +16,13 @@ pub const RUN_ID: &[u8] = b"FALLOFF_RUN_ID";
 const LAUNCHER: &[u8] = b"FALLOFF_LAUNCHER";
 /// `fallocate`: give the file its blocks at once instead of page by page, as on kernels before 5.14.
 const ALLOCATE: &[u8] = b"FALLOFF_ALLOCATE";
+/// `mpi`: log the calls of MPI.
+const LOG: &[u8] = b"FALLOFF_LOG";
+/// Bytes of an event log at most.
+const LOG_LIMIT: &[u8] = b"FALLOFF_LOG_LIMIT";
 
 const DEFAULT_RATE: u64 = 200;
+const DEFAULT_LOG_LIMIT: u64 = 256 << 20;
 
 /// The environment as the program got it.
 #[derive(Clone, Copy)]
@@ -79,6 +84,8 @@ pub struct Options {
     pub launcher: u32,
     /// Allocate the file's blocks at the start.
     pub allocate: bool,
+    /// Bytes that the event log may take; 0 if there is to be none.
+    pub events_limit: u64,
 }
 
 impl Options {
@@ -92,6 +99,7 @@ impl Options {
             ranks: 0,
             launcher: 0,
             allocate: false,
+            events_limit: 0,
         }
     }
 
@@ -102,6 +110,8 @@ impl Options {
         options.rate = environment.get(RATE).and_then(decimal).filter(|r| *r > 0).unwrap_or(DEFAULT_RATE);
         options.run_id.push(environment.get(RUN_ID).unwrap_or(b""));
         options.allocate = environment.get(ALLOCATE) == Some(b"fallocate");
+        let limit = || environment.get(LOG_LIMIT).and_then(decimal).unwrap_or(DEFAULT_LOG_LIMIT);
+        options.events_limit = if environment.get(LOG) == Some(b"mpi") { limit() } else { 0 };
         options.launcher =
             environment.get(LAUNCHER).and_then(decimal).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
         let number =

@@ -2,15 +2,15 @@
 
 use falloff_format::Pseudo;
 use falloff_format::node::Frame as FormatFrame;
-use unwinder::{Arch, End, Native, Registers};
+use unwinder::{Arch, End, Native, Registers, Replay};
 
 use crate::cpu;
-use crate::memory::Stacks;
+use crate::memory::{Copies, Stack, Stacks};
 use crate::modules::{self, View};
 use crate::plan::Class;
 use crate::sections::section_of;
-use crate::thread::Thread;
-use crate::tree::Dropped;
+use crate::thread::{DEPTH_MAX, Thread};
+use crate::tree::{Dropped, Tree};
 
 /// Where a thread is.
 pub struct Place {
@@ -41,7 +41,11 @@ impl Place {
 
 /// Walks the stack and finds the node of the path, or counts the sample as dropped.
 pub fn node_of(thread: &mut Thread, place: &Place, class: Class) -> Option<(u32, End)> {
-    let found = modules::view().ok_or(Dropped::NotNow).and_then(|view| path(thread, &view, place, class));
+    let section = section_of(thread);
+    let found = modules::view().ok_or(Dropped::NotNow).and_then(|view| {
+        let Thread { stack, copies, replay, tree, list, .. } = thread;
+        path(Walk { stack, copies, replay, tree, list }, &view, place, class, section)
+    });
     if let Err(reason) = found {
         thread.update(|r| match reason {
             Dropped::NoRoom => r.dropped_room += 1,
@@ -51,11 +55,30 @@ pub fn node_of(thread: &mut Thread, place: &Place, class: Class) -> Option<(u32,
     found.ok()
 }
 
-/// What was sampled last keeps its frames and nodes as far out as nothing has changed; the rest is looked up. The innermost
-/// frame, or the function called from there, gets the node of the class.
-fn path(thread: &mut Thread, view: &View<'_>, place: &Place, class: Class) -> Result<(u32, End), Dropped> {
-    let section = section_of(thread);
-    let Thread { stack, copies, replay, tree, list, .. } = thread;
+/// What a walk needs of its thread, and the tree that the path goes into.
+pub struct Walk<'a> {
+    /// Its stack.
+    pub stack: &'a mut Stack,
+    /// Pages of other stacks.
+    pub copies: &'a mut Copies,
+    /// The path found last.
+    pub replay: &'a mut Replay<DEPTH_MAX>,
+    /// The nodes.
+    pub tree: &'a mut Tree,
+    /// The list of modules that the path found last belongs to.
+    pub list: &'a mut u64,
+}
+
+/// What was found last keeps its frames and nodes as far out as nothing has changed; the rest is looked up. The innermost
+/// frame, or the function called from there, gets the node of the class, in the section unless that is a caller's.
+pub fn path(
+    walk: Walk<'_>,
+    view: &View<'_>,
+    place: &Place,
+    class: Class,
+    section: u16,
+) -> Result<(u32, End), Dropped> {
+    let Walk { stack, copies, replay, tree, list } = walk;
     // Modules may have other numbers in another list.
     if core::mem::replace(list, view.number()) != view.number() {
         replay.clear();

@@ -13,8 +13,8 @@ use crate::signals::Hold;
 use crate::sync::Lock;
 use crate::thread::Thread;
 use crate::{
-    file, handler, identity, inside, modules, raw, real, records, sections, signals, start, states, thread,
-    thread_create,
+    events, file, handler, identity, inside, modules, raw, real, records, sections, signals, start, states,
+    thread, thread_create,
 };
 
 /// Whether this is the child of a fork that has no file yet.
@@ -57,6 +57,7 @@ extern "C" fn in_child() {
         states::after_fork(me.unwrap_or(core::ptr::null_mut()));
         thread::restart_counts();
         sections::after_fork();
+        events::stop();
         ENDING.reset();
     }
     // SAFETY: the calling thread's own state.

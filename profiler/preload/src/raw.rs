@@ -193,6 +193,11 @@ pub unsafe fn unmap(start: *mut u8, length: usize) {
     let _ = call!(libc::SYS_munmap, start, length);
 }
 
+/// Changes what pages are mapped for.
+pub fn protect(start: *mut u8, length: usize, protection: c_int) -> Result<(), Errno> {
+    call!(libc::SYS_mprotect, start, length, protection).map(drop)
+}
+
 /// Makes pages of a shared mapping exist, so that writing them cannot fault.
 pub fn populate(start: *mut u8, length: usize) -> Result<(), Errno> {
     call!(libc::SYS_madvise, start, length, MADV_POPULATE_WRITE).map(drop)

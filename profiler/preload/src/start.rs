@@ -8,8 +8,8 @@ use crate::memory::Stack;
 use crate::options::{Environment, Options};
 use crate::text::{Text, base_name};
 use crate::{
-    calls, cpu, earlier_image, file, identity, modules, plan, process, raw, real, records, signals, states,
-    thread_create,
+    calls, cpu, earlier_image, events, file, identity, modules, plan, process, raw, real, records, signals,
+    states, thread_create,
 };
 
 const UNSTARTED: u32 = 0;
@@ -89,6 +89,7 @@ fn start() -> Option<u64> {
     // SAFETY: nothing else runs yet.
     unsafe { records::begin() };
     records::describe_process(who);
+    events::start();
     if !signals::install() {
         return None;
     }

@@ -14,6 +14,7 @@ use unwinder::Replay;
 use zerocopy::IntoBytes;
 
 use crate::clocks::{Clocks, SOURCE_MASK};
+use crate::events::Log;
 use crate::memory::{Copies, Stack};
 use crate::plan::{self, Class};
 use crate::records::Patience;
@@ -80,6 +81,8 @@ pub struct Thread {
     pub put_off: u32,
     /// Its open sections.
     pub sections: Sections,
+    /// Its event log, null if it has none.
+    pub log: *mut Log,
     /// Its nodes.
     pub tree: Tree,
     /// Its stack.
@@ -163,6 +166,7 @@ impl Thread {
         (self.booked_ns, self.spin, self.is_chosen) = (booked_ns, Spin::NONE, false);
         self.tree = Tree::new(ordinal);
         self.sections.begin(ordinal);
+        Log::renew(self);
         self.replay.clear();
         self.take_over();
         self.describe(ordinal, if main { THREAD_MAIN } else { 0 });

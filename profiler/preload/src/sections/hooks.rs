@@ -13,12 +13,12 @@ use super::exports::thread;
 use super::label::{Doubtful, Label};
 use super::{communicators, mpi, stack};
 use crate::text::Text;
-use crate::{file, identity, records, start};
+use crate::{events, file, identity, records, start};
 
 /// What a call gives if there is no function behind it: `MPI_ERR_OTHER` of MPICH.
 const MISSING: c_int = 15;
 
-/// The function behind a name, looked for at the first call.
+/// The function behind a name, looked for at the first call: the library's, or what logs its calls.
 struct Behind(AtomicPtr<c_void>);
 
 impl Behind {
@@ -32,7 +32,8 @@ impl Behind {
         if !known.is_null() {
             return Some(known);
         }
-        let found = mpi::function(name)?;
+        let logged = if events::is_asked() { events::entry(name.to_bytes()) } else { None };
+        let found = logged.or_else(|| mpi::function(name))?;
         self.0.store(found, Ordering::Release);
         Some(found)
     }

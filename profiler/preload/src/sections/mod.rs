@@ -13,8 +13,9 @@ mod mpi;
 mod stack;
 mod table;
 
+pub use mpi::{Kin, function, library};
 pub use stack::{Sections, section_of};
-pub use table::describe_open;
+pub use table::{describe_open, undisturbed};
 
 /// In the child of a fork, which will have a file of its own.
 ///

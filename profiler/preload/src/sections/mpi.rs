@@ -18,8 +18,20 @@ type Translate = unsafe extern "C" fn(usize, c_int, *const c_int, usize, *mut c_
 type GroupFree = unsafe extern "C" fn(*mut usize) -> c_int;
 type FromFortran = unsafe extern "C" fn(c_int) -> usize;
 
+/// Libraries that write handles and constants alike.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kin {
+    /// Open MPI.
+    OpenMpi,
+    /// MPICH and those that share its binary interface.
+    Mpich,
+    /// Any with the standard binary interface.
+    Standard,
+}
+
 /// The library and what is asked of it.
 struct Library {
+    kin: Kin,
     /// Handles are numbers of 32 bits; what else is in the word is garbage.
     narrow: bool,
     /// `MPI_COMM_WORLD`.
@@ -79,6 +91,12 @@ pub fn initialised() -> bool {
 /// `MPI_Finalize` begins; whether that is new.
 pub fn finalizing() -> bool {
     STATE.compare_exchange(ACTIVE, FINALIZED, Ordering::AcqRel, Ordering::Acquire).is_ok()
+}
+
+/// The library, looked up if need be, and its `MPI_COMM_WORLD`.
+pub fn library() -> Option<(Kin, usize)> {
+    look_up();
+    LIBRARY.get().map(|l| (l.kin, l.world))
 }
 
 /// `MPI_COMM_WORLD`, if the library is known.
@@ -181,16 +199,17 @@ impl Library {
             // SAFETY: the loader's name of an object that is loaded.
             contains(unsafe { c_bytes(name) }, b"mpi_abi")
         });
-        let world = match open_mpi {
-            Some(world) => world as usize,
-            None if standard => WORLD_ABI,
-            None => WORLD_MPICH,
+        let (kin, world) = match open_mpi {
+            Some(world) => (Kin::OpenMpi, world as usize),
+            None if standard => (Kin::Standard, WORLD_ABI),
+            None => (Kin::Mpich, WORLD_MPICH),
         };
-        let narrow = open_mpi.is_none() && !standard;
+        let narrow = kin == Kin::Mpich;
         let from_fortran = if narrow { None } else { function(c"PMPI_Comm_f2c") };
         // SAFETY: each type is the C prototype of the function of that name, with handles as machine words.
         unsafe {
             Some(Library {
+                kin,
                 narrow,
                 world,
                 size: core::mem::transmute::<*mut c_void, Number>(size),

@@ -6,6 +6,7 @@ mod database;
 mod debug_files;
 mod debuginfod;
 mod edits;
+mod events;
 mod input;
 mod measurement;
 mod scratch;

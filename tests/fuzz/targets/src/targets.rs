@@ -1,18 +1,19 @@
 //! The targets by name.
 
-use crate::{database, debug_files, debuginfod, measurement, symbol_cache, text, watch};
+use crate::{database, debug_files, debuginfod, events, measurement, symbol_cache, text, watch};
 
 /// What reads an input.
 type Target = fn(&[u8]);
 
 /// All targets.
-const TARGETS: [(&str, Target); 11] = [
+const TARGETS: [(&str, Target); 12] = [
     ("cache", symbol_cache::load),
     ("cells", database::cells),
     ("code", text::code),
     ("database", database::files),
     ("debuginfod", debuginfod::answer),
     ("elf", debug_files::elf),
+    ("events", events::items),
     ("jit", text::generated_code),
     ("linked", debug_files::linked),
     ("measurement", measurement::merge),

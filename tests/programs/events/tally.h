@@ -1,0 +1,51 @@
+// What a program has done by MPI, counted by itself: printed at the end, a line "RANK WHAT TIMES BYTES" for each thing.
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TALLIES = 64 };
+static struct {
+    const char *what;
+    long times, bytes;
+} tallies[TALLIES];
+static int rank, size;
+
+static void tally_times(const char *what, long times, long bytes) {
+    for (int at = 0; at < TALLIES; at++) {
+        if (!tallies[at].what) {
+            tallies[at].what = what;
+        }
+        if (!strcmp(tallies[at].what, what)) {
+            tallies[at].times += times;
+            tallies[at].bytes += bytes;
+            return;
+        }
+    }
+    abort();
+}
+
+static void tally(const char *what, long bytes) {
+    tally_times(what, 1, bytes);
+}
+
+// Something that all do together: bytes given and got are told apart.
+static void together(const char *what, long given, long got) {
+    tally(what, given);
+    tally("got", got);
+}
+
+static void begin(int *argc, char ***argv) {
+    MPI_Init(argc, argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+}
+
+// Prints while MPI is there still, as a launcher gathers it.
+static void end(void) {
+    for (int at = 0; at < TALLIES && tallies[at].what; at++) {
+        printf("%d %s %ld %ld\n", rank, tallies[at].what, tallies[at].times, tallies[at].bytes);
+    }
+    fflush(stdout);
+    MPI_Finalize();
+}
