@@ -1,5 +1,7 @@
 //! What a log tells: calls of MPI, each with what it began and what it completed.
 
+pub use falloff_format::events::{Mode, Operation, Synchronisation, TransferKind};
+
 use crate::CommId;
 
 /// One call of MPI by a program, outermost where MPI calls itself.
@@ -42,20 +44,6 @@ pub enum Op {
     },
     /// Completes an operation begun by this call or an earlier one of the same rank.
     Complete(Completion),
-}
-
-/// How a send completes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Mode {
-    /// As the library likes: at once if the message is small, else with the receive.
-    #[default]
-    Standard,
-    /// With the receive.
-    Synchronous,
-    /// At once, into a buffer.
-    Buffered,
-    /// As standard; the receive was there before.
-    Ready,
 }
 
 /// A message sets out.
@@ -107,44 +95,6 @@ pub struct Collective {
     pub received: u64,
 }
 
-/// What kind of collective operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Operation {
-    /// Nobody leaves before all have come.
-    Barrier = 0,
-    /// The root gives, all get the same.
-    Broadcast = 1,
-    /// The root gives each its part.
-    Scatter = 2,
-    /// All give, the root gets what they add up to.
-    Reduce = 3,
-    /// All give, the root gets all parts.
-    Gather = 4,
-    /// All give, all get what they add up to.
-    AllReduce = 5,
-    /// All give, all get all parts.
-    AllGather = 6,
-    /// Each gives each its part.
-    AllToAll = 7,
-    /// All give, each gets its part of what they add up to.
-    ReduceScatter = 8,
-    /// Each gets what those before it and itself gave.
-    Scan = 9,
-    /// Each gets what those before it gave.
-    ExclusiveScan = 10,
-    /// Each gives to and gets from its neighbours in the topology.
-    Neighbours = 11,
-    /// A communicator, window or file is made or given up by all together.
-    Make = 12,
-    /// All end a time of one-sided transfers together.
-    Fence = 13,
-    /// MPI begins.
-    Initialise = 14,
-    /// MPI ends.
-    Finalise = 15,
-}
-
 /// One-sided: only the one side calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
@@ -156,52 +106,6 @@ pub struct Transfer {
     pub target: u32,
     /// How many bytes.
     pub bytes: u64,
-}
-
-/// What a one-sided transfer does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum TransferKind {
-    /// Writes.
-    Put = 0,
-    /// Reads.
-    Get = 1,
-    /// Adds; also what reads as it adds.
-    Accumulate = 2,
-}
-
-/// How windows are synchronised by some of their members.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Synchronisation {
-    /// Opens the own memory to the members of a group, with how many they are.
-    Post(u32),
-    /// Begins transfers to the members of a group, with how many they are.
-    Start(u32),
-    /// Ends one's transfers.
-    Complete,
-    /// Waits until others' transfers have ended.
-    Wait,
-    /// Locks a target's memory.
-    Lock {
-        /// Whose.
-        target: u32,
-        /// For oneself alone.
-        exclusive: bool,
-    },
-    /// Unlocks a target's memory.
-    Unlock {
-        /// Whose.
-        target: u32,
-    },
-    /// Locks everybody's memory, shared.
-    LockAll,
-    /// Unlocks everybody's memory.
-    UnlockAll,
-    /// Waits until one's transfers to a target are done, or to all.
-    Flush {
-        /// Whose, `None` for all.
-        target: Option<u32>,
-    },
 }
 
 /// An operation is complete.

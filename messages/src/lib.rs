@@ -6,12 +6,31 @@
 
 mod call;
 mod communicator;
+mod distribution;
+pub mod graph;
 mod log;
+mod matching;
+mod members;
+mod memory;
+mod need;
+mod replay;
+#[cfg(test)]
+mod script;
 mod visitor;
+pub mod waits;
 
 pub use call::{
     Call, Collective, Completion, Mode, Op, Operation, Receive, Send, Synchronisation, Transfer, TransferKind,
 };
 pub use communicator::{CommId, Communicator};
+pub use distribution::{Distribution, DistributionError, Quantiles};
 pub use log::{Broken, Location, Log};
+pub use matching::{
+    Awaited, Blocked, Error as MatchError, Mismatch, Options, Outcome, Place, Unmatched, lead,
+};
+pub use memory::MemoryLog;
+pub use replay::{
+    Balanced, Changes, Detours, DetoursError, Effect, Faster, LessNoise, Network, Noise, Perturbation,
+    Profile, Replayed, Run, Scenario, Selection, effects_by_path, replay,
+};
 pub use visitor::{Matched, Visitor};

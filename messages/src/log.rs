@@ -20,8 +20,8 @@ pub trait Log {
     /// Communicators and windows. The first is that of all ranks.
     fn communicators(&self) -> &[Communicator];
 
-    /// Names of the functions that were called.
-    fn functions(&self) -> &[&str];
+    /// Names of the functions that were called, by their numbers.
+    fn functions(&self) -> Vec<&str>;
 
     /// Reads the next call of a location; false at the end of its log.
     ///
@@ -29,8 +29,37 @@ pub trait Log {
     /// What is in the log cannot be read.
     fn next(&mut self, location: usize, call: &mut Call) -> Result<bool, Broken>;
 
+    /// The call in which a location's log ends, with what is known of it, once its end has been read; `None` if none was under way.
+    fn last(&self, location: usize) -> Option<&Call>;
+
     /// Whether a location's log ends where its rank ended, and not where it was killed or where room ran out.
     fn is_whole(&self, location: usize) -> bool;
+}
+
+impl<L: Log + ?Sized> Log for Box<L> {
+    fn locations(&self) -> &[Location] {
+        (**self).locations()
+    }
+
+    fn communicators(&self) -> &[Communicator] {
+        (**self).communicators()
+    }
+
+    fn functions(&self) -> Vec<&str> {
+        (**self).functions()
+    }
+
+    fn last(&self, location: usize) -> Option<&Call> {
+        (**self).last(location)
+    }
+
+    fn next(&mut self, location: usize, call: &mut Call) -> Result<bool, Broken> {
+        (**self).next(location, call)
+    }
+
+    fn is_whole(&self, location: usize) -> bool {
+        (**self).is_whole(location)
+    }
 }
 
 /// A log cannot be read on.

@@ -49,7 +49,8 @@ pub trait Visitor {
         posted: Option<Self::Posted>,
     );
     /// A collective operation is complete; `all` has what [`Visitor::joined`] gave of the members that this one needed, with
-    /// their ranks: all of them, or the root, or those before it.
+    /// their ranks, in the order of the communicator: all of them; or itself and the root; or itself and those before it; or
+    /// itself alone, for who only gives.
     fn collective_completed(
         &mut self,
         location: usize,

@@ -16,7 +16,7 @@ const DIRECTION: &[(&str, &[&str])] = &[
     ("falloff-profiler", &["falloff-format", "falloff-unwinder"]),
     ("falloff-postprocess", &["falloff-format", "falloff-messages"]),
     ("falloff-models", &[]),
-    ("falloff-messages", &[]),
+    ("falloff-messages", &["falloff-format"]),
     ("falloff-generator", &["falloff-format"]),
     ("falloff-fuzz-targets", &["falloff-format", "falloff-postprocess"]),
     ("falloff-workflow", &["falloff-profiler", "falloff-postprocess", "falloff-models", "falloff-messages"]),

@@ -19,6 +19,9 @@ pub type Tallies = BTreeMap<String, (u64, u64)>;
 /// What stands for a communicator or window in all processes.
 type Identity = (u32, u64, u64, u32);
 
+/// Rank that entered a collective operation, which one that was, and its root.
+type Entered = (u32, Operation, Option<u32>);
+
 /// The log of a process.
 pub struct EventLog {
     pub rank: i32,
@@ -226,7 +229,7 @@ pub fn check_together(logs: &[EventLog]) {
     type Channel = (Identity, u32, u32, i32);
     let mut sent: BTreeMap<Channel, BTreeMap<u64, u64>> = BTreeMap::new();
     let mut received: BTreeMap<Channel, BTreeMap<u64, u64>> = BTreeMap::new();
-    let mut together: BTreeMap<(Identity, u64), Vec<(u32, Operation, Option<u32>)>> = BTreeMap::new();
+    let mut together: BTreeMap<(Identity, u64), Vec<Entered>> = BTreeMap::new();
     let (mut members, mut unsaid) = (BTreeMap::new(), BTreeMap::<Channel, usize>::new());
     for log in logs {
         let own = log.rank.cast_unsigned();

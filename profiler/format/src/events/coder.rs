@@ -144,7 +144,7 @@ impl Coder {
                 let mut head = kind::COLLECTIVE | self.put_post(post, &mut out)?;
                 head |= self.put_communicator(communicator, &mut out)?;
                 out.number(operation as u64)?;
-                let next = slot(&mut self.sequences, communicator.into())?;
+                let next = slot(&mut self.sequences, communicator)?;
                 if core::mem::replace(next, sequence.wrapping_add(1)) != sequence {
                     head |= flag::SEQUENCE;
                     out.number(sequence)?;
@@ -220,8 +220,8 @@ impl Coder {
         Some(flag)
     }
 
-    /// Unpacks the item at `*at` and moves on; `None` if it is damaged.
-    fn decode(&mut self, bytes: &[u8], at: &mut usize) -> Option<Item> {
+    /// Unpacks the next item of the chunk, at `*at` of its bytes, and moves on; `None` if it is damaged.
+    pub fn decode(&mut self, bytes: &[u8], at: &mut usize) -> Option<Item> {
         let head = *bytes.get(*at)?;
         *at += 1;
         let has = |flag: u8| head & flag != 0;

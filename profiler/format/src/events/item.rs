@@ -144,6 +144,13 @@ codes! {
     }
 }
 
+#[expect(clippy::derivable_impls, reason = "the macro knows of no default")]
+impl Default for Mode {
+    fn default() -> Mode {
+        Mode::Standard
+    }
+}
+
 codes! {
     /// What a one-sided transfer does.
     TransferKind {

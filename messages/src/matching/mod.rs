@@ -1,0 +1,20 @@
+//! Matching: which send belongs to which receive, and who is together in a collective operation.
+
+mod blocked;
+mod by_post;
+mod collectives;
+mod lead;
+mod messages;
+mod operations;
+mod options;
+mod outcome;
+mod queues;
+mod reader;
+mod stuck;
+#[cfg(test)]
+mod tests;
+
+pub use blocked::{Awaited, Blocked};
+pub use lead::lead;
+pub use options::{Error, Options};
+pub use outcome::{Mismatch, Outcome, Place, Unmatched};

@@ -1,0 +1,205 @@
+//! Runs of a program under other circumstances than those it was measured under.
+
+use super::{
+    Changes, Effect, Network, Perturbation, Selection,
+    simulation::{Clock, Simulation},
+};
+use crate::{Broken, Location, Log, MatchError, Options, Outcome, lead};
+
+/// So many runs are simulated in one pass.
+const AT_ONCE: usize = 8;
+
+/// The circumstances of a run.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// What messages cost.
+    pub network: Network,
+    /// What is computed faster or more evenly than measured.
+    pub changes: Changes,
+    /// What disturbs it.
+    pub perturbation: Perturbation,
+    /// Everything costs nothing but what the perturbation adds, and all waits pass delays on ([`Scenario::delays_only`]).
+    pub(super) counts_delays_only: bool,
+}
+
+/// What became of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// By rank: when it is through, in nanoseconds from its first call.
+    pub finish: Vec<u64>,
+    /// By rank: nanoseconds of computing, with noise, summed over threads.
+    pub computed: Vec<u64>,
+    /// By rank: nanoseconds of the perturbation's noise in that.
+    pub noise: Vec<u64>,
+}
+
+/// What became of all runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Replayed {
+    /// Which messages were matched.
+    pub outcome: Outcome,
+    /// By rank: nanoseconds from its first call to the end of its last, as measured.
+    pub measured: Vec<u64>,
+    /// The runs, in the order of their scenarios.
+    pub runs: Vec<Run>,
+}
+
+impl Replayed {
+    /// By rank: by how many nanoseconds a run as it was ends later than it was measured to; negative for earlier. It tells how far the
+    /// network that was assumed is from the true one.
+    pub fn residuals(&self, run: &Run) -> Vec<i64> {
+        self.measured
+            .iter()
+            .zip(&run.finish)
+            .map(|(&measured, &finish)| finish as i64 - measured as i64)
+            .collect()
+    }
+}
+
+impl Scenario {
+    /// As measured, but for the network.
+    pub fn new(network: Network) -> Scenario {
+        Scenario {
+            network,
+            changes: Changes::default(),
+            perturbation: Perturbation::none(),
+            counts_delays_only: false,
+        }
+    }
+
+    /// The same on another network.
+    pub fn on(&self, network: Network) -> Scenario {
+        Scenario { network, ..self.clone() }
+    }
+
+    /// The same with other computing.
+    pub fn changed(&self, changes: Changes) -> Scenario {
+        Scenario { changes, ..self.clone() }
+    }
+
+    /// The same, disturbed.
+    pub fn disturbed(&self, perturbation: Perturbation) -> Scenario {
+        Scenario { perturbation, ..self.clone() }
+    }
+
+    /// What the perturbation's delays alone come to where every wait passes them on, which no slack absorbs: an upper bound of their
+    /// effect, rank by rank. It needs no clocks. It does not hold for detours, which strike by the clock.
+    ///
+    /// The bound: a time is the greatest sum along a way through the graph of messages, and this is the greatest sum of delays along
+    /// one. A way of the disturbed run is a way of the undisturbed one, so that `max(w + d) − max(w) ≤ max(d)`.
+    pub fn delays_only(&self) -> Scenario {
+        Scenario { network: self.network.without_costs(), counts_delays_only: true, ..self.clone() }
+    }
+}
+
+/// Replays a log under each of the scenarios, eight at most in a pass over it; two passes go on at a time. `open` opens the log for a
+/// pass.
+///
+/// # Errors
+/// A log cannot be read, or has more slack than `options` allow.
+pub fn replay<L: Log>(
+    open: impl Fn() -> Result<L, Broken> + Sync,
+    scenarios: &[Scenario],
+    options: &Options,
+) -> Result<Replayed, MatchError> {
+    // All passes match alike, whichever scenarios they are for.
+    let eager = scenarios.iter().map(|scenario| scenario.network.eager).min().unwrap_or(u64::MAX);
+    let pass = |scenarios: &&[Scenario]| one_pass(&mut open()?, scenarios, eager, options);
+    let passes = scenarios.len().div_ceil(AT_ONCE).max(1);
+    let mut groups: Vec<&[Scenario]> = scenarios.chunks(scenarios.len().div_ceil(passes).max(1)).collect();
+    if groups.is_empty() {
+        groups.push(scenarios);
+    }
+    let mut all: Option<Replayed> = None;
+    for group in groups.chunks(2) {
+        for replayed in side_by_side(group, &pass) {
+            let mut replayed = replayed?;
+            match &mut all {
+                Some(all) => all.runs.append(&mut replayed.runs),
+                None => all = Some(replayed),
+            }
+        }
+    }
+    Ok(all.unwrap_or_default())
+}
+
+/// Does the second beside the first, if there are two.
+fn side_by_side<T: Sync, R: Send>(these: &[T], work: &(impl Fn(&T) -> R + Sync)) -> Vec<R> {
+    let [first, second] = these else { return these.iter().map(work).collect() };
+    std::thread::scope(|scope| {
+        let beside = scope.spawn(|| work(second));
+        let first = work(first);
+        vec![first, beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))]
+    })
+}
+
+/// What noise does on each of some call paths alone: what reaches the end of what strikes it there. The noise on a path is the same as
+/// if it struck everywhere.
+///
+/// # Errors
+/// As for [`replay`].
+pub fn effects_by_path<L: Log>(
+    open: impl Fn() -> Result<L, Broken> + Sync,
+    base: &Scenario,
+    perturbation: &Perturbation,
+    paths: &[Selection],
+    options: &Options,
+) -> Result<Vec<Effect>, MatchError> {
+    let struck =
+        |path: &Selection| base.disturbed(Perturbation { strikes: path.clone(), ..perturbation.clone() });
+    let scenarios: Vec<Scenario> = std::iter::once(base.clone()).chain(paths.iter().map(struck)).collect();
+    let runs = replay(open, &scenarios, options)?.runs;
+    Ok(runs.iter().skip(1).map(|run| Effect::of(&runs[0], run)).collect())
+}
+
+fn one_pass<L: Log>(
+    log: &mut L,
+    scenarios: &[Scenario],
+    eager: u64,
+    options: &Options,
+) -> Result<Replayed, MatchError> {
+    match scenarios.len() {
+        0 | 1 => at_once::<L, 1>(log, scenarios, eager, options),
+        2 => at_once::<L, 2>(log, scenarios, eager, options),
+        3 | 4 => at_once::<L, 4>(log, scenarios, eager, options),
+        _ => at_once::<L, AT_ONCE>(log, scenarios, eager, options),
+    }
+}
+
+fn at_once<L: Log, const K: usize>(
+    log: &mut L,
+    scenarios: &[Scenario],
+    eager: u64,
+    options: &Options,
+) -> Result<Replayed, MatchError> {
+    let nothing = Scenario::new(Network::IDEAL);
+    let lanes = std::array::from_fn(|run| scenarios.get(run).or(scenarios.first()).unwrap_or(&nothing));
+    let mut simulation = Simulation::<K>::new(lanes, eager, log);
+    let outcome = lead(log, &mut simulation, options)?;
+    let locations = log.locations();
+    let ranks = locations.last().map_or(0, |location| location.rank as usize + 1);
+    let clocks = &simulation.locations;
+    let latest = |of: &dyn Fn(&Clock<K>) -> u64| by_rank(ranks, locations, clocks, u64::max, of);
+    let sum = |of: &dyn Fn(&Clock<K>) -> u64| by_rank(ranks, locations, clocks, |a, b| a + b, of);
+    let runs = (0..scenarios.len()).map(|run| Run {
+        finish: latest(&|clock| clock.now[run] as u64),
+        computed: sum(&|clock| clock.computed[run] as u64),
+        noise: sum(&|clock| clock.noise[run] as u64),
+    });
+    Ok(Replayed { outcome, measured: latest(&|clock| clock.measured), runs: runs.collect() })
+}
+
+fn by_rank<const K: usize>(
+    ranks: usize,
+    locations: &[Location],
+    clocks: &[Clock<K>],
+    join: impl Fn(u64, u64) -> u64,
+    of: &dyn Fn(&Clock<K>) -> u64,
+) -> Vec<u64> {
+    let mut values = vec![0; ranks];
+    for (location, clock) in locations.iter().zip(clocks) {
+        let value = &mut values[location.rank as usize];
+        *value = join(*value, of(clock));
+    }
+    values
+}
