@@ -21,6 +21,7 @@ mod load;
 mod map;
 mod measurements;
 mod merge;
+pub mod messages;
 mod module_table;
 mod open;
 #[cfg(test)]

@@ -8,6 +8,7 @@ use crate::database::{Database, Provenance, Shard, Sorter, Unfinished};
 use crate::error::Error;
 use crate::load::{Source, Warnings, check_one_run, open_all, without_copies};
 use crate::merge::{Merge, merge};
+use crate::messages::PlacedCalls;
 use crate::open::OpenOptions;
 use crate::run_info::RunInfo;
 
@@ -87,7 +88,7 @@ impl Measurements {
     pub fn merge_into(&self, dir: &Path, options: &OpenOptions) -> Result<Database, Error> {
         let failed = |e: io::Error| Error::DatabaseWrite { path: dir.to_owned(), reason: e.to_string() };
         let unfinished = Unfinished::begin(dir)?;
-        let Merge { head, section_values, mut values } =
+        let Merge { head, section_values, mut values, .. } =
             self.merge(options, Sorter::in_dir(unfinished.dir())).map_err(failed)?;
         unfinished.finish(head, &section_values, None, &mut || values.next().map_err(failed))
     }
@@ -97,12 +98,25 @@ impl Measurements {
     /// # Errors
     /// None that is known: nothing is written.
     pub fn merge_in_memory(&self, options: &OpenOptions) -> io::Result<Database> {
-        let Merge { head, section_values, mut values } = self.merge(options, Sorter::in_memory())?;
+        self.merged_with_calls(options).map(|(database, _)| database)
+    }
+
+    /// Merges them in memory, with what was logged of MPI's calls, if anything.
+    ///
+    /// # Errors
+    /// None that is known: nothing is written.
+    pub fn with_calls(&self, options: &OpenOptions) -> Result<(Database, Option<PlacedCalls>), Error> {
+        let failed = |source| Error::Directory { path: self.dir.clone(), source };
+        self.merged_with_calls(options).map_err(failed)
+    }
+
+    fn merged_with_calls(&self, options: &OpenOptions) -> io::Result<(Database, Option<PlacedCalls>)> {
+        let Merge { head, section_values, mut values, calls } = self.merge(options, Sorter::in_memory())?;
         let mut all = Vec::new();
         while let Some(values) = values.next()? {
             all.extend(values);
         }
-        Ok(Database::in_memory(head, all).with_section_rows(section_values))
+        Ok((Database::in_memory(head, all).with_section_rows(section_values), calls))
     }
 
     fn merge(&self, options: &OpenOptions, sorter: Sorter) -> io::Result<Merge> {

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use crate::cct::{Merged, Merger};
 use crate::database::{Head, ModuleInfo, Provenance, Sorted, Sorter};
 use crate::load::{Process, Source, Warnings, decode};
+use crate::messages::{PlacedCalls, Waiting};
 use crate::module_table::ModuleTable;
 use crate::open::OpenOptions;
 use crate::openmp::graft;
@@ -23,9 +24,11 @@ pub(crate) struct Merge {
     pub head: Head,
     pub section_values: Vec<SectionValue>,
     pub values: Sorted,
+    /// What was logged of MPI's calls, in the contexts of the tree.
+    pub calls: Option<PlacedCalls>,
 }
 
-/// Decodes, resolves and merges. Every file is decoded twice, and values go through `sorter`, so that memory holds the
+/// Decodes, resolves and merges; what ranks waited for is looked for if the files are all of a run. Every file is decoded twice, and values go through `sorter`, so that memory holds the
 /// tree and a few files.
 ///
 /// # Errors
@@ -50,19 +53,32 @@ pub(crate) fn merge(
         .collect();
     let (symbols, used): (Vec<ModuleSymbols>, Vec<bool>) = symbols.into_iter().unzip();
     let mut merger = Merger::new(&symbols, sorter, options.by_section);
+    let is_whole = provenance.shards.is_empty();
+    let mut waiting = is_whole.then(|| Waiting::of(sources, options.by_section)).flatten();
     for batch in batches(sources) {
-        for mut process in decoded(batch) {
+        for (source, process) in batch.iter().zip(decoded(batch)) {
             let indices = table.indices(&process);
-            if options.graft_openmp {
-                process = graft(process, |module, address| {
+            let called =
+                waiting.as_mut().map(|waiting| waiting.place(&mut merger, source, &process, &indices));
+            let process = match options.graft_openmp {
+                true => graft(process, |module, address| {
                     symbols[indices[module as usize]? as usize].function_start(address)
-                });
+                }),
+                false => process,
+            };
+            match waiting.as_mut().zip(called) {
+                Some((waiting, called)) => waiting.add(&mut merger, called, &process, &indices)?,
+                None => {
+                    merger.add(&process, &indices, &mut |_, _| {})?;
+                }
             }
-            merger.add(&process, &indices)?;
             warnings.extend(process.warnings);
         }
     }
-    let Merged { tree, locations, values, sections, section_values } = merger.finish()?;
+    let calls = waiting.map(|waiting| waiting.finish(&mut merger, &mut warnings)).transpose()?;
+    let Merged { tree, locations, values, sections, section_values, contexts, location_places } =
+        merger.finish()?;
+    let calls = calls.map(|calls| calls.renumbered(&contexts, &location_places));
     drop(table);
     provenance.fill(&locations);
     let mut modules: Vec<ModuleInfo> = Vec::new();
@@ -74,7 +90,7 @@ pub(crate) fn merge(
     // Code of no file that has no names is the same for all processes.
     modules.dedup();
     let head = Head { tree, metrics: values.metrics(), locations, modules, warnings, provenance, sections };
-    Ok(Merge { head, section_values, values })
+    Ok(Merge { head, section_values, values, calls })
 }
 
 fn decoded(batch: &[Source]) -> Vec<Process> {

@@ -85,6 +85,11 @@ impl TreeBuilder {
         self.nodes.len() <= 1
     }
 
+    /// The caller of each context so far; callers have smaller numbers.
+    pub fn parents(&self) -> Vec<u32> {
+        self.nodes.iter().map(|(parent, _)| *parent).collect()
+    }
+
     /// The tree in canonical order and, for every context given out, its index there.
     pub fn finish(self) -> (Tree, Vec<u32>) {
         let (scopes, rank) = used_and_sorted(self.scopes, &self.nodes);

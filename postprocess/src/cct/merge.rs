@@ -62,6 +62,15 @@ struct Place {
     line: Option<u32>,
 }
 
+/// Where in a process something was called.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Called {
+    /// Index of the node, if the file has it.
+    pub node: Option<u32>,
+    /// Index of the section, if paths go under sections.
+    pub section: Option<u32>,
+}
+
 /// Tree, metrics, locations and values in canonical order.
 pub(crate) struct Merged {
     pub tree: Tree,
@@ -69,6 +78,10 @@ pub(crate) struct Merged {
     pub values: Sorted,
     pub sections: Sections,
     pub section_values: Vec<SectionValue>,
+    /// By context that was given out, its place in the tree.
+    pub contexts: Vec<u32>,
+    /// By location that was given out, its place.
+    pub location_places: Vec<u32>,
 }
 
 impl<'a> Merger<'a> {
@@ -89,12 +102,17 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// Adds a process; `modules[m]` is the index in the symbol table of the process's module `m`, if it is
-    /// there.
+    /// Adds a process and gives the number of its first location; `modules[m]` is the index in the symbol table of the process's
+    /// module `m`, if it is there. Each value is told to `each`.
     ///
     /// # Errors
     /// Those of the sorter.
-    pub fn add(&mut self, process: &Process, modules: &[Option<u32>]) -> io::Result<()> {
+    pub fn add(
+        &mut self,
+        process: &Process,
+        modules: &[Option<u32>],
+        each: &mut dyn FnMut(&Metric, &Value),
+    ) -> io::Result<u32> {
         let metrics: Vec<u32> = process.metrics.iter().map(|m| self.metric(m)).collect();
         let first_location = self.locations.len() as u32;
         self.locations.extend(process.locations.iter().cloned());
@@ -114,7 +132,51 @@ impl<'a> Merger<'a> {
                 self.sections.value(section, context, metric, exclusive);
             }
         }
-        summed(costs().map(value).collect()).into_iter().try_for_each(|value| self.values.push(value))
+        for value in summed(costs().map(value).collect()) {
+            each(&self.metrics[value.metric as usize], &value);
+            self.values.push(value)?;
+        }
+        Ok(first_location)
+    }
+
+    /// Adds a value of a context and location that it has given out. A metric's values add up.
+    ///
+    /// # Errors
+    /// Those of the sorter.
+    pub fn push(&mut self, metric: &Metric, context: u32, location: u32, value: u64) -> io::Result<()> {
+        let metric = self.metric(metric);
+        let exclusive = i64::try_from(value).unwrap_or(i64::MAX);
+        self.values.push(Value { context, location, metric, exclusive })
+    }
+
+    /// The caller of each context so far; callers have smaller numbers.
+    pub fn parents(&self) -> Vec<u32> {
+        self.builder.parents()
+    }
+
+    /// The contexts of calls in a process; the root for a call of which the file does not tell the path.
+    pub fn call_contexts(
+        &mut self,
+        process: &Process,
+        modules: &[Option<u32>],
+        calls: &[Called],
+    ) -> Vec<u32> {
+        let mut contexts = vec![ROOT; calls.len()];
+        let scopes = if self.by_section { self.section_contexts(process) } else { Vec::new() };
+        let mut of_sections: BTreeMap<Option<u32>, Vec<usize>> = BTreeMap::new();
+        for (at, call) in calls.iter().enumerate() {
+            of_sections.entry(call.section.filter(|_| self.by_section)).or_default().push(at);
+        }
+        for (section, calls_in) in of_sections {
+            let nodes = calls_in.iter().filter_map(|at| calls[*at].node);
+            let is_used = with_callers(process, nodes);
+            let root = section.map_or(ROOT, |section| scopes[section as usize]);
+            let places = self.places(process, modules, root, |node| is_used[node]);
+            for at in calls_in {
+                contexts[at] = calls[at].node.map_or(ROOT, |node| places[node as usize].cost);
+            }
+        }
+        contexts
     }
 
     fn metric(&mut self, metric: &Metric) -> u32 {
@@ -138,13 +200,7 @@ impl<'a> Merger<'a> {
         }
         let scopes = self.section_contexts(process);
         for (section, costs) in of_sections {
-            let mut is_used = vec![false; process.nodes.len()];
-            for at in &costs {
-                let mut node = Some(process.costs[*at].node);
-                while let Some(n) = node.filter(|n| !std::mem::replace(&mut is_used[*n as usize], true)) {
-                    node = process.nodes[n as usize].parent;
-                }
-            }
+            let is_used = with_callers(process, costs.iter().map(|at| process.costs[*at].node));
             let root = section.map_or(ROOT, |section| scopes[section as usize]);
             let places = self.places(process, modules, root, |node| is_used[node]);
             costs.into_iter().for_each(|at| contexts[at] = places[process.costs[at].node as usize].cost);
@@ -278,10 +334,23 @@ impl<'a> Merger<'a> {
             sections::Places { contexts: &contexts, locations: &location_places, metrics: &metric_places };
         let (sections, section_values) = self.sections.finish(&of_sections);
         let section_values = with_time_in_sections(metrics.clone(), section_values);
-        let places = Places { contexts, locations: location_places, metric_places, metrics };
+        let places =
+            Places { contexts: contexts.clone(), locations: location_places.clone(), metric_places, metrics };
         let values = self.values.finish(places)?;
-        Ok(Merged { tree, locations, values, sections, section_values })
+        Ok(Merged { tree, locations, values, sections, section_values, contexts, location_places })
     }
+}
+
+/// By node of a process, whether it is one of these or calls one.
+fn with_callers(process: &Process, nodes: impl Iterator<Item = u32>) -> Vec<bool> {
+    let mut is_used = vec![false; process.nodes.len()];
+    for node in nodes {
+        let mut node = Some(node);
+        while let Some(n) = node.filter(|n| !std::mem::replace(&mut is_used[*n as usize], true)) {
+            node = process.nodes[n as usize].parent;
+        }
+    }
+    is_used
 }
 
 /// Items sorted, and the place of each.

@@ -7,7 +7,7 @@ mod tree;
 mod unite;
 
 pub use build::TreeBuilder;
-pub(crate) use merge::{Merged, Merger, THREAD_ROOT};
+pub(crate) use merge::{Called, Merged, Merger, THREAD_ROOT};
 pub use scope::{Scope, ScopeKind};
 pub use tree::{Context, Tree};
 pub use unite::union;

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use super::about::About;
 use super::order::{Caller, Link, callers_first};
 use super::process::{Code, Cost, ModuleKey, Node, Origin, Process};
-use super::sections::{Gathered, Numbers};
+use super::sections::Gathered;
 use super::source::{Source, text_of};
 use crate::database::{Clocks, CpuClock, Drops, ITEM_END, Location, Metric, Partials, Unit, WaitClock};
 use crate::helpers::starts_helpers;
@@ -49,8 +49,6 @@ struct Decoder<'a> {
     modules: FxHashMap<u16, u32>,
     /// By ordinal of the thread: index in `process.locations`.
     threads: FxHashMap<u32, u32>,
-    /// By number of the section: index in `process.sections`.
-    sections: Numbers,
 }
 
 impl<'a> Decoder<'a> {
@@ -62,7 +60,6 @@ impl<'a> Decoder<'a> {
             metrics: Vec::new(),
             modules: FxHashMap::default(),
             threads: FxHashMap::default(),
-            sections: Numbers::default(),
         }
     }
 
@@ -84,7 +81,7 @@ impl<'a> Decoder<'a> {
                 Ok(Record::Communicator(communicator)) => sections.communicator(communicator),
                 Ok(Record::Dwell(dwell)) => sections.dwell(dwell),
                 Ok(Record::Checkpoint(checkpoint)) => sections.checkpoint(checkpoint),
-                // What the event log names has no samples.
+                // Of the event log, which `messages` reads.
                 Ok(
                     Record::Function(..)
                     | Record::Group(..)
@@ -107,7 +104,7 @@ impl<'a> Decoder<'a> {
         }
         let (sections, numbers) = sections.finish(measurement, &mut |sentence| self.warn(sentence));
         self.process.sections = sections;
-        self.sections = numbers;
+        self.process.section_numbers = numbers;
         self.nodes(measurement);
         if self.process.locations.is_empty() {
             self.location_of(0);
@@ -245,8 +242,10 @@ impl<'a> Decoder<'a> {
             };
             let place = self.add_node(parent, self.code(node.key.frame), main);
             places.push(place);
+            self.process.ids.push((node.id.0, place));
             self.add_costs(place, location, node);
         }
+        self.process.ids.sort_unstable();
         if orphans > 0 {
             self.warn(format!("{orphans} call path nodes have lost their callers: they are under [partial]"));
         }
@@ -263,7 +262,7 @@ impl<'a> Decoder<'a> {
             if let Some(metric) = *metric
                 && value > 0
             {
-                let section = self.sections.get(&values.key.section.into()).copied();
+                let section = self.process.section_numbers.get(&values.key.section.into()).copied();
                 self.process.costs.push(Cost { node, location, metric, section, value });
             }
         }

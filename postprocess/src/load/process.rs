@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use falloff_format::Pseudo;
+use rustc_hash::FxHashMap;
 
 use super::sections::ProcessSections;
 use super::warnings::Warnings;
@@ -92,8 +93,12 @@ pub(crate) struct Process {
     pub metrics: Vec<Metric>,
     pub modules: Vec<ModuleKey>,
     pub nodes: Vec<Node>,
+    /// Ids of the nodes in the file, ascending, each with its index in `nodes`.
+    pub ids: Vec<(u32, u32)>,
     /// Exclusive values that are not zero.
     pub costs: Vec<Cost>,
     pub sections: ProcessSections,
+    /// By number of a section in the file, its index in the sections of `sections`.
+    pub section_numbers: FxHashMap<u32, u32>,
     pub warnings: Warnings,
 }

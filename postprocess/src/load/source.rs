@@ -29,7 +29,8 @@ pub(crate) struct Source {
     length: u64,
 }
 
-/// The bytes of a measurement, and what is wrong with them.
+/// The bytes of a measurement, and what is wrong with them; none by default.
+#[derive(Default)]
 pub(crate) struct Content {
     bytes: Bytes,
     pub fault: Option<String>,
@@ -38,6 +39,12 @@ pub(crate) struct Content {
 enum Bytes {
     Mapped(Map),
     Inflated(Vec<u8>),
+}
+
+impl Default for Bytes {
+    fn default() -> Bytes {
+        Bytes::Inflated(Vec::new())
+    }
 }
 
 impl Deref for Content {

@@ -401,6 +401,7 @@ fn damaged_files_are_survived() {
 }
 
 #[test]
+#[inline(never)]
 fn the_test_binary_knows_itself() {
     let program = std::env::current_exe().unwrap();
     let files = Files::default();

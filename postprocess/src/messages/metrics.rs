@@ -1,0 +1,41 @@
+//! Names of the metrics that a log gives.
+
+use falloff_messages::waits;
+
+use crate::database::{Metric, Unit};
+
+/// How often MPI was called.
+pub(super) const CALLS: &str = "mpi-calls";
+/// Bytes that a rank gave: sent, put, or given to collective operations.
+pub(super) const SENT: &str = "mpi-bytes-sent";
+/// Bytes that a rank got.
+pub(super) const RECEIVED: &str = "mpi-bytes-received";
+
+/// A metric of waiting as databases name it.
+pub(super) fn of_waits(metric: waits::Metric) -> Metric {
+    Metric::new(Unit::Nanoseconds, name(metric))
+}
+
+/// Its name: that for people, as one word.
+fn name(metric: waits::Metric) -> String {
+    match metric {
+        // `time` is what samples measure.
+        waits::Metric::Time => "mpi-span".into(),
+        other => other.name().to_lowercase().replace(", ", "-").replace(' ', "-"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_words_that_tell_metrics_apart() {
+        let names: std::collections::BTreeSet<String> = waits::Metric::all().map(name).collect();
+        assert_eq!(names.len(), waits::Metric::all().count());
+        for name in &names {
+            assert!(name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'), "{name}");
+        }
+        assert!(names.contains("wrong-order-same-source"));
+    }
+}
