@@ -33,7 +33,9 @@ fn logged(shop: &Workshop, mpi: &str, ranks: u32, program: &str) -> (Outcome, Ve
     let text = format!("mpirun.{mpi} -n {ranks} \"$FALLOFF\" run --events mpi -o {run} -- {program}");
     let measured = outcome(&mut bash(shop.dir(), &text)).expect_code(0);
     assert_eq!(sorted(&measured.stdout), sorted(&plain.stdout));
-    let logs = EventLog::of_run(&shop.path(&run));
+    let mut logs = EventLog::of_run(&shop.path(&run));
+    // A program that only starts the one with MPI has made no calls.
+    logs.retain(|log| !log.threads.is_empty());
     assert_eq!(logs.len(), ranks as usize);
     (measured, logs)
 }
@@ -157,8 +159,8 @@ fn all_bindings_of_fortran_are_logged() {
 #[test]
 fn python_is_logged() {
     let python = data().join("../.venv/bin/python");
-    if !python.exists() {
-        tools::skip("no tests/.venv (tests/run makes it)");
+    // By its path: an executable that is not there is a missing tool.
+    if !tools::have(&[&python.to_string_lossy()]) {
         return;
     }
     let shop = Workshop::shared();
@@ -260,7 +262,7 @@ fn a_log_ends_at_its_limit_and_says_so() {
         build_with(&shop, &format!("mpicc.{mpi} -O2 -g"), "events/pingpong.c", "pingpong");
         let run = format!("run-{mpi}");
         let text = format!(
-            "exec mpirun.{mpi} -n 2 \"$FALLOFF\" run --events mpi --events-limit 64KiB -o {run} -- ./pingpong"
+            "exec mpirun.{mpi} -n 2 \"$FALLOFF\" run --events mpi --events-limit 64KiB -o {run} -- ./pingpong 20"
         );
         outcome(&mut bash(shop.dir(), &text)).expect_code(0);
         for log in EventLog::of_run(&shop.path(&run)) {

@@ -5,12 +5,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use falloff_postprocess::views::ViewKind;
+use falloff_messages::Distribution;
+use falloff_messages::graph::Window;
+use falloff_postprocess::views::{Selection, ViewKind};
 use falloff_postprocess::{Database, Debuginfod, OpenOptions, symbol_cache_dir};
 use falloff_profiler::event::rate_hz;
 use falloff_workflow::gate::Limits;
 use falloff_workflow::grid::Point;
 use falloff_workflow::outlook::{AskedTerms, Given, Target, Term};
+use falloff_workflow::replay::Parameter;
 use falloff_workflow::results::Results;
 use falloff_workflow::scoring::{OwnExpectation, Run};
 use falloff_workflow::template::Argument;
@@ -20,7 +23,7 @@ use crate::algebra_args::{
 };
 use crate::measure_args::MeasureArgs;
 use crate::merge;
-use crate::values::{self, SweepOf};
+use crate::values::{self, SweepOf, Times};
 use crate::view_args::ViewArgs;
 
 /// Shows where a parallel program's speed-up falls off.
@@ -59,6 +62,10 @@ pub enum Verb {
     Model(ModelArgs),
     /// Compare two sweeps: whether the new one is slower, and whether that can be told
     Check(CheckArgs),
+    /// Say what the ranks of a run waited for, and who made them wait
+    Waits(WaitsArgs),
+    /// Replay the messages of a run under other noise, on another network, with other computing
+    Replay(ReplayArgs),
     /// Write the profile of a run in the format of another tool
     Export(ExportArgs),
     /// Make one database of a run, of a part of it, or of several databases
@@ -81,6 +88,8 @@ pub enum Verb {
     Cut(CutArgs),
     /// Make one location of many in a database
     Collapse(CollapseArgs),
+    /// Measure how much this machine disturbs programs, and how messages travel; compare two measurements
+    Noise(NoiseArgs),
     /// Say what can be measured on this machine, and what would enable the rest
     Doctor(DoctorArgs),
     /// Sweep and score a built-in program whose losses are known
@@ -358,18 +367,99 @@ pub enum CheckFormat {
 
 #[derive(Debug, Args)]
 #[command(before_long_help = "EXAMPLES
+  mpirun -n 4 falloff run --events mpi -o profile -- ./app
+  falloff waits profile                             what ranks waited for, and because of whom
+  falloff view profile --metric late-sender         one pattern by call path")]
+pub struct WaitsArgs {
+    /// Directory of a run whose calls of MPI were logged
+    pub dir: PathBuf,
+    #[arg(long, value_enum, default_value_t = ScoreFormat::Text)]
+    pub format: ScoreFormat,
+    /// Bytes up to which messages of standard mode go into a buffer, and their senders wait for nobody; 4096 if not given
+    #[arg(long, value_name = "BYTES")]
+    pub eager: Option<u64>,
+    /// Smallest share of all time that the text shows, percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.5, value_parser = values::percent)]
+    pub threshold: f64,
+    /// Most rows of each list of the text
+    #[arg(long, value_name = "ROWS", default_value_t = 12)]
+    pub limit: usize,
+    #[command(flatten)]
+    pub debug: DebugArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(before_long_help = "EXAMPLES
+  falloff replay profile --noise exponential:20000          20 us of noise before each call, in the mean
+  falloff replay profile --ideal-network                    on a network that costs nothing
+  falloff replay profile --faster '^solve$=2'               as if that function took half the time
+  falloff replay profile --sweep latency=500,1000,5000      at these latencies")]
+pub struct ReplayArgs {
+    /// Directory of a run whose calls of MPI were logged
+    pub dir: PathBuf,
+    /// More noise of each burst of computing, in nanoseconds: a number, constant:C, exponential:MEAN, uniform:LOW:HIGH or
+    /// normal:MEAN:DEVIATION; or a file that `falloff noise` wrote, whose detours then go on all the time
+    #[arg(long, value_name = "SPEC|FILE")]
+    pub noise: Option<String>,
+    /// All ranks have the detours of the file at the same time, and not each at its own
+    #[arg(long, requires = "noise")]
+    pub co_scheduled: bool,
+    /// More latency of each message, in nanoseconds, as --noise
+    #[arg(long, value_name = "SPEC")]
+    pub latency_noise: Option<Distribution>,
+    /// More time of each byte, in nanoseconds, as --noise
+    #[arg(long, value_name = "SPEC")]
+    pub byte_noise: Option<Distribution>,
+    /// What all random numbers are drawn from
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// The network that the run had: latency=NS,overhead=NS,gap=NS,bandwidth=BYTES_A_SECOND,eager=BYTES, or a file that `falloff noise`
+    /// wrote; what is not said is that of two processes of one node
+    #[arg(long, value_name = "NETWORK|FILE")]
+    pub network: Option<String>,
+    /// Another network; what is not said is as in --network
+    #[arg(long, value_name = "NETWORK|FILE")]
+    pub other_network: Option<String>,
+    /// A network that costs nothing: gives the serialisation and the transfer efficiency
+    #[arg(long)]
+    pub ideal_network: bool,
+    /// Bursts of computing come nearer to the shortest of their kind, by this part of their length, 0 to 1
+    #[arg(long, value_name = "PART", value_parser = values::share)]
+    pub less_noise: Option<f64>,
+    /// Functions that match, with all that they call, so many times faster; may be repeated
+    #[arg(long, value_name = "PATTERN=TIMES", value_parser = Times::parse)]
+    pub faster: Vec<Times>,
+    /// A section in which all ranks compute the same; may be repeated
+    #[arg(long, value_name = "SECTION")]
+    pub balance: Vec<String>,
+    /// noise, latency, overhead (nanoseconds), bandwidth (bytes a second) or eager (bytes), and the values that it takes
+    #[arg(long, value_name = "PARAMETER=V,V,...", value_parser = values::varied)]
+    pub sweep: Option<(Parameter, Vec<f64>)>,
+    /// Most calls and messages that may wait for their other side at a time; any number if not given
+    #[arg(long, value_name = "N")]
+    pub live_max: Option<usize>,
+    #[arg(long, value_enum, default_value_t = ScoreFormat::Text)]
+    pub format: ScoreFormat,
+    #[command(flatten)]
+    pub debug: DebugArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(before_long_help = "EXAMPLES
   falloff export profile --format folded -o - | flamegraph.pl > profile.svg
   falloff export profile --format folded --by rank -o profile.folded
   falloff export profile --format pprof --by rank -o profile.pb.gz
   falloff export profile --format cube -o profile.cubex
   falloff export profile --format hpctoolkit -o profile-hpctoolkit
   falloff export scaling --format extrap -o scaling.json
-  falloff export scaling --format hpctoolkit -o scaling-hpctoolkit")]
+  falloff export scaling --format hpctoolkit -o scaling-hpctoolkit
+  falloff export profile --format perfetto -o calls.json
+  falloff export profile --format dot --window 0.5..0.51 --location rank=0-3 -o - | dot -Tsvg > messages.svg")]
 pub struct ExportArgs {
     /// Directory of a run or a database; of a sweep for extrap, hpctoolkit and hpctoolkit-hatchet
     pub dir: PathBuf,
     /// Format: folded, speedscope, pprof, firefox, callgrind, csv, parquet, hatchet, caliper, cube, hpctoolkit,
-    /// hpctoolkit-hatchet or extrap
+    /// hpctoolkit-hatchet or extrap; of a run with --events mpi also dot, graphml, perfetto or otf2
     #[arg(long, value_name = "FORMAT")]
     pub format: String,
     /// What to write: time, cpu, blocked, preempted, samples or an event; if not given time in folded,
@@ -389,6 +479,12 @@ pub struct ExportArgs {
     /// Of a sweep in hpctoolkit, processor count whose excess is written; the largest if not given
     #[arg(long, value_name = "P")]
     pub at: Option<u32>,
+    /// Of calls of MPI, those that are under way from A to B, seconds after the first: 0.5..0.75, 2.. or ..10
+    #[arg(long, value_name = "A..B")]
+    pub window: Option<Window>,
+    /// Of calls of MPI, those of some ranks: rank=K, rank=0-3,8, pid=K or host=NAME
+    #[arg(long, value_name = "WHICH")]
+    pub location: Option<Selection>,
     /// File to write, - for standard output; a directory that is not there yet for formats that are directories
     #[arg(short = 'o', value_name = "PATH")]
     pub output: PathBuf,
@@ -432,8 +528,34 @@ pub struct MergeArgs {
 
 Exit code 0 if time can be measured, 3 if not.")]
 pub struct DoctorArgs {
-    #[arg(long, value_enum, default_value_t = DoctorFormat::Text)]
-    pub format: DoctorFormat,
+    #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
+    pub format: TextOrJson,
+}
+
+#[derive(Debug, Args)]
+#[command(before_long_help = "EXAMPLES
+  falloff noise                                      this machine, 10 s
+  mpirun -n 2 falloff noise -o signature.json        messages between ranks as well
+  srun -N 2 -n 2 falloff noise -o two-nodes.json     across two nodes
+  falloff noise --compare quiet.json busy.json       which one is noisier")]
+pub struct NoiseArgs {
+    /// File for the signature as JSON, - for standard output
+    #[arg(short = 'o', value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Time to look for noise; messages take about half as long again
+    #[arg(long, value_name = "TIME", default_value = "10", value_parser = values::duration)]
+    pub seconds: Duration,
+    /// The library of MPI, for messages; that of the launcher is looked for if not given
+    #[arg(long, value_name = "LIB")]
+    pub mpi: Option<PathBuf>,
+    /// File for a figure as SVG
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Compare two signatures instead of measuring
+    #[arg(long, value_names = ["FIRST", "SECOND"], num_args = 2, conflicts_with_all = ["output", "seconds", "mpi", "svg"])]
+    pub compare: Vec<PathBuf>,
+    #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
+    pub format: TextOrJson,
 }
 
 #[derive(Debug, Args)]
@@ -541,7 +663,7 @@ impl View {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum DoctorFormat {
+pub enum TextOrJson {
     Text,
     Json,
 }

@@ -3,7 +3,7 @@
 use falloff_workflow::doctor::{Examination, json, text};
 use falloff_workflow::exit;
 
-use crate::args::{DoctorArgs, DoctorFormat};
+use crate::args::{DoctorArgs, TextOrJson};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::run::PRELOAD;
@@ -13,8 +13,8 @@ use crate::sweep::own_executable;
 pub fn doctor(args: &DoctorArgs, output: &Output) -> Result<i32, Failure> {
     let examination = Examination::of_this_machine(&PRELOAD, &own_executable()?);
     match args.format {
-        DoctorFormat::Text => output.data(&text(&examination, output.paint, output.width))?,
-        DoctorFormat::Json => {
+        TextOrJson::Text => output.data(&text(&examination, output.paint, output.width))?,
+        TextOrJson::Json => {
             let text = json(&examination).map_err(|e| Failure {
                 message: format!("failed to write the examination as JSON: {e}"),
                 hint: None,

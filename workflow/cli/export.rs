@@ -16,7 +16,7 @@ use crate::args::{By, ExportArgs};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::view::metric;
-use crate::{export_excess, export_sweep, placed};
+use crate::{export_excess, export_messages, export_sweep, placed};
 
 /// A format that can be written.
 struct Format {
@@ -101,8 +101,16 @@ pub fn export(args: &ExportArgs, output: &Output) -> Result<i32, Failure> {
     if args.format == export_sweep::FORMAT {
         return export_sweep::export(args, output);
     }
+    if export_messages::FORMATS.contains(&args.format.as_str()) {
+        return export_messages::export(args, output);
+    }
     let Some(format) = FORMATS.iter().find(|f| f.name == args.format) else {
-        let names: Vec<&str> = FORMATS.iter().map(|f| f.name).chain([export_sweep::FORMAT]).collect();
+        let names: Vec<&str> = FORMATS
+            .iter()
+            .map(|f| f.name)
+            .chain([export_sweep::FORMAT])
+            .chain(export_messages::FORMATS)
+            .collect();
         return Err(Failure::usage(
             format!("failed to export as `{}`: there is no such format", args.format),
             format!("use one of: {}", names.join(", ")),
@@ -149,6 +157,12 @@ fn check_options(args: &ExportArgs) -> Result<(), Failure> {
             format!("leave it out, or use `--format {}`", export_sweep::FORMAT),
         ));
     }
+    if args.window.is_some() || args.location.is_some() {
+        return Err(Failure::usage(
+            format!("failed to export as `{}`: --window and --location are for calls of MPI", args.format),
+            format!("leave them out, or use one of: {}", export_messages::FORMATS.join(", ")),
+        ));
+    }
     if args.base.or(args.at).is_some() && !Plan::exists(&args.dir) {
         return Err(Failure::usage(
             format!(
@@ -190,7 +204,7 @@ fn write(writer: Writer, profile: &Profile, path: &Path, output: &Output) -> Res
 }
 
 /// Makes a directory and has something written into it.
-fn in_new_directory(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), Failure> {
+pub fn in_new_directory(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), Failure> {
     if path == Path::new(STANDARD_OUTPUT) {
         return Err(Failure::usage(
             "failed to write to standard output: this format is a directory",

@@ -3,21 +3,25 @@
 mod algebra;
 mod algebra_args;
 mod args;
+mod calls;
 mod check;
 mod demo;
 mod doctor;
 mod export;
 mod export_excess;
+mod export_messages;
 mod export_sweep;
 mod failure;
 mod measure_args;
 mod merge;
 mod model;
 mod model_sizes;
+mod noise;
 mod not_parsed;
 mod output;
 mod page;
 mod placed;
+mod replay;
 mod run;
 mod score;
 mod source_file;
@@ -27,6 +31,7 @@ mod sweep_progress;
 mod values;
 mod view;
 mod view_args;
+mod waits;
 
 use std::panic;
 use std::process::ExitCode;
@@ -71,6 +76,8 @@ fn dispatch(output: &Output) -> Result<i32, Failure> {
         Verb::Score(args) => score::score(&args, output),
         Verb::Model(args) => model::model(&args, output),
         Verb::Check(args) => check::check(&args, output),
+        Verb::Waits(args) => waits::waits(&args, output),
+        Verb::Replay(args) => replay::replay(&args, output),
         Verb::Export(args) => export::export(&args, output),
         Verb::Merge(args) => merge::merge(&args, output),
         Verb::Diff(args) => algebra::diff(&args, output),
@@ -82,6 +89,7 @@ fn dispatch(output: &Output) -> Result<i32, Failure> {
         Verb::Filter(args) => algebra::filter(&args, output),
         Verb::Cut(args) => algebra::cut(&args, output),
         Verb::Collapse(args) => algebra::collapse(&args, output),
+        Verb::Noise(args) => noise::noise(&args, output),
         Verb::Doctor(args) => doctor::doctor(&args, output),
         Verb::Demo(args) => demo::demo(&args, output),
         Verb::DemoWorker(args) => demo::worker(&args, output),

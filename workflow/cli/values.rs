@@ -4,6 +4,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use falloff_workflow::replay::Parameter;
+use regex::Regex;
+
 /// Parses a duration: seconds, or a number with s, m or h behind it.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let (number, factor) = match text.char_indices().last() {
@@ -63,6 +66,42 @@ pub fn sweep_of(text: &str) -> Result<SweepOf, String> {
         Some(_) => {
             Err(format!("`{text}` is no SIZE=DIR: a number of 1 or more, then the directory of its sweep"))
         }
+    }
+}
+
+/// A pattern of names, and how many times faster what matches is to be.
+#[derive(Clone, Debug)]
+pub struct Times {
+    /// What names are searched for.
+    pub pattern: Regex,
+    /// How many times.
+    pub factor: f64,
+}
+
+impl Times {
+    /// Parses `PATTERN=TIMES`.
+    pub fn parse(text: &str) -> Result<Times, String> {
+        let wrong = || format!("`{text}` is no PATTERN=TIMES; use for example '^solve$=2'");
+        let (pattern, factor) = text.rsplit_once('=').ok_or_else(wrong)?;
+        let factor: f64 = factor.parse().map_err(|_| wrong())?;
+        if pattern.is_empty() || !(factor > 0.0 && factor.is_finite()) {
+            return Err(wrong());
+        }
+        Ok(Times { pattern: Regex::new(pattern).map_err(|error| error.to_string())?, factor })
+    }
+}
+
+/// Parses `PARAMETER=V,V,...`.
+pub fn varied(text: &str) -> Result<(Parameter, Vec<f64>), String> {
+    let wrong = || format!("`{text}` is no PARAMETER=V,V,...; use for example latency=500,1000,5000");
+    let (parameter, values) = text.split_once('=').ok_or_else(wrong)?;
+    let parameter = parameter.parse().map_err(|error: falloff_workflow::Error| error.to_string())?;
+    let values: Result<Vec<f64>, _> = values.split(',').map(str::parse).collect();
+    match values {
+        Ok(values) if values.iter().all(|value: &f64| *value >= 0.0 && value.is_finite()) => {
+            Ok((parameter, values))
+        }
+        _ => Err(wrong()),
     }
 }
 

@@ -106,6 +106,17 @@ pub enum Error {
     /// Processes of the demonstration failed to work together.
     #[error("failed to run the demonstration: {0}")]
     Demo(String),
+    /// A file is no signature of a machine that can be read.
+    #[error("failed to read `{}` as the signature of a machine: {reason}", path.display())]
+    Signature {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// MPI cannot be used, or ranks do not find each other.
+    #[error("failed to measure messages: {0}")]
+    Mpi(String),
 }
 
 impl Error {
@@ -123,6 +134,8 @@ impl Error {
             | Error::Version { .. }
             | Error::UnlikeClocks { .. }
             | Error::Models(_)
+            | Error::Signature { .. }
+            | Error::Mpi(_)
             | Error::Incomparable { .. } => exit::INCOMPLETE,
             Error::Profiler(error) => error.exit_code(),
             Error::NotEnoughRuns { .. } => exit::NOT_ENOUGH_DATA,
@@ -170,6 +183,8 @@ impl Error {
             Error::Models(_) => {
                 Some("look for odd costs with `falloff view RUN`, and leave the run out or repeat it".into())
             }
+            Error::Signature { .. } => Some("name a file that `falloff noise -o FILE` wrote".into()),
+            Error::Mpi(_) => Some("name the library that your launcher's programs are linked with: `--mpi LIB`".into()),
             Error::Demo(_) => Some("see the output.log of the run, or start `falloff demo` again".into()),
         }
     }

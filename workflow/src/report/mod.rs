@@ -13,7 +13,7 @@ mod json_bounds;
 mod json_causes;
 mod json_findings;
 mod names;
-mod numbers;
+pub(crate) mod numbers;
 pub mod outlook;
 mod paint;
 pub mod plots;
@@ -23,6 +23,8 @@ mod text_findings;
 mod tree;
 pub mod verdict;
 
+pub(crate) use names::shorten;
+pub(crate) use numbers::listed;
 pub use paint::Paint;
 pub use text::{TextOptions, text};
-pub(crate) use text::{caveats as caveats_of, measured_lines};
+pub(crate) use text::{caveats as caveats_of, measured_lines, section};

@@ -4,7 +4,7 @@
 const MOST: usize = 4;
 
 /// `0-3, 8`; of many ranges the first few.
-pub(super) fn listed(numbers: &[u32]) -> String {
+pub(crate) fn listed(numbers: &[u32]) -> String {
     let ranges: Vec<String> = numbers
         .chunk_by(|a, b| a + 1 == *b)
         .map(|range| match range {

@@ -251,7 +251,7 @@ fn legend(score: &Score, options: &TextOptions) -> Vec<String> {
 }
 
 /// A titled part of the report.
-pub(super) fn section(title: &str, body: Vec<String>, paint: Paint) -> Vec<String> {
+pub(crate) fn section(title: &str, body: Vec<String>, paint: Paint) -> Vec<String> {
     let mut lines = vec![String::new(), paint.bold(title)];
     lines.extend(body);
     lines

@@ -17,7 +17,7 @@ const TICKS: f64 = 6.0;
 
 /// How values lie on an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Spacing {
+pub(crate) enum Spacing {
     /// Equal differences are equally far.
     Linear,
     /// Equal ratios are equally far.
@@ -26,16 +26,17 @@ enum Spacing {
 
 /// A quantity from one end of a line to the other.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Axis {
-    spacing: Spacing,
+pub(crate) struct Axis {
+    pub spacing: Spacing,
     /// Values at the ends.
-    values: (f64, f64),
+    pub values: (f64, f64),
     /// Places of the ends in the picture.
-    places: (f64, f64),
+    pub places: (f64, f64),
 }
 
 impl Axis {
-    fn place(&self, value: f64) -> f64 {
+    /// Where a value is in the picture.
+    pub fn place(&self, value: f64) -> f64 {
         let of = |v: f64| match self.spacing {
             Spacing::Linear => v,
             Spacing::Ratios => v.max(f64::MIN_POSITIVE).log2(),
@@ -158,7 +159,7 @@ impl Figure {
 }
 
 /// A step between ticks that is 1, 2 or 5 times a power of ten.
-fn step(range: f64) -> f64 {
+pub(crate) fn step(range: f64) -> f64 {
     let rough = (range / TICKS).max(1e-3);
     let power = 10f64.powf(rough.log10().floor());
     let times = [1.0, 2.0, 5.0].into_iter().find(|times| times * power >= rough * 0.999);

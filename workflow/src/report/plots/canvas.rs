@@ -3,15 +3,15 @@
 use crate::report::escape::xml;
 
 /// Text and axes.
-pub(super) const INK: &str = "#222222";
+pub(crate) const INK: &str = "#222222";
 /// What is only to be compared with.
-pub(super) const PALE: &str = "#8a8a8a";
+pub(crate) const PALE: &str = "#8a8a8a";
 /// Lines of the grid.
 const GRID: &str = "#e4e4e4";
 
 /// Where a text stands beside its point.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Anchor {
+pub(crate) enum Anchor {
     Start,
     Middle,
     End,
@@ -19,13 +19,13 @@ pub(super) enum Anchor {
 
 /// The mark of a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Mark {
+pub(crate) enum Mark {
     Circle,
     Square,
 }
 
 /// A picture that grows element by element.
-pub(super) struct Canvas {
+pub(crate) struct Canvas {
     width: f64,
     height: f64,
     body: String,

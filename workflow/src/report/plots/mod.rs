@@ -2,8 +2,8 @@
 //!
 //! Colours are those of Okabe and Ito, which people with any kind of colour vision tell apart; lines differ in their marks too.
 
-mod axes;
-mod canvas;
+pub(crate) mod axes;
+pub(crate) mod canvas;
 mod figures;
 mod lines;
 mod stacks;
