@@ -2,8 +2,6 @@
 
 use std::io::{self, Write};
 
-use rustc_hash::FxHashSet;
-
 use super::walk::{Error, Message, Sink, Step, Written, walk};
 use super::window::Window;
 use crate::{Collective, Location, Log};
@@ -17,26 +15,13 @@ pub fn dot<L: Log + ?Sized>(log: &mut L, window: &Window, mut out: impl Write) -
         out,
         "digraph messages {{\n  rankdir=LR;\n  node [shape=box, fontsize=10];\n  edge [fontsize=9];"
     )?;
-    let written = walk(log, window, Dot { out: &mut out, hubs: FxHashSet::default() })?;
+    let written = walk(log, window, Dot { out: &mut out })?;
     writeln!(out, "}}")?;
     Ok(written)
 }
 
 struct Dot<W> {
     out: W,
-    /// Collective operations that have their node.
-    hubs: FxHashSet<String>,
-}
-
-impl<W: Write> Dot<W> {
-    /// The node of a collective operation, made if it is not there.
-    fn hub(&mut self, collective: &Collective) -> io::Result<String> {
-        let hub = hub(collective);
-        if self.hubs.insert(hub.clone()) {
-            writeln!(self.out, "  {hub} [shape=diamond, label=\"{:?}\"];", collective.operation)?;
-        }
-        Ok(hub)
-    }
 }
 
 impl<W: Write> Sink for Dot<W> {
@@ -87,13 +72,17 @@ impl<W: Write> Sink for Dot<W> {
         writeln!(self.out, "  {from} -> {to} [color=\"#D55E00\", style=dashed, constraint=false];")
     }
 
+    fn hub(&mut self, collective: &Collective) -> io::Result<()> {
+        writeln!(self.out, "  {} [shape=diamond, label=\"{:?}\"];", hub(collective), collective.operation)
+    }
+
     fn joins(&mut self, step: Step, collective: &Collective) -> io::Result<()> {
-        let hub = self.hub(collective)?;
+        let hub = hub(collective);
         writeln!(self.out, "  {} -> {hub} [color=\"#009E73\"];", begin(step))
     }
 
     fn completes(&mut self, collective: &Collective, step: Step) -> io::Result<()> {
-        let hub = self.hub(collective)?;
+        let hub = hub(collective);
         writeln!(self.out, "  {hub} -> {} [color=\"#009E73\"];", end(step))
     }
 }

@@ -2,8 +2,6 @@
 
 use std::io::{self, Write};
 
-use rustc_hash::FxHashSet;
-
 use super::dot::{begin, end, hub};
 use super::walk::{Error, Message, Sink, Step, Written, walk};
 use super::window::Window;
@@ -33,15 +31,13 @@ pub fn graphml<L: Log + ?Sized>(log: &mut L, window: &Window, mut out: impl Writ
         writeln!(out, "  <key id=\"{name}\" for=\"{of}\" attr.name=\"{name}\" attr.type=\"{kind}\"/>")?;
     }
     writeln!(out, "  <graph id=\"messages\" edgedefault=\"directed\">")?;
-    let written = walk(log, window, Graphml { out: &mut out, hubs: FxHashSet::default() })?;
+    let written = walk(log, window, Graphml { out: &mut out })?;
     writeln!(out, "  </graph>\n</graphml>")?;
     Ok(written)
 }
 
 struct Graphml<W> {
     out: W,
-    /// Collective operations that have their node.
-    hubs: FxHashSet<String>,
 }
 
 impl<W: Write> Graphml<W> {
@@ -51,16 +47,6 @@ impl<W: Write> Graphml<W> {
 
     fn edge(&mut self, from: &str, to: &str, data: &[(&str, &str)]) -> io::Result<()> {
         writeln!(self.out, "    <edge source=\"{from}\" target=\"{to}\">{}</edge>", elements(data))
-    }
-
-    /// The node of a collective operation, made if it is not there.
-    fn hub(&mut self, collective: &Collective) -> io::Result<String> {
-        let hub = hub(collective);
-        if self.hubs.insert(hub.clone()) {
-            let operation = format!("{:?}", collective.operation);
-            self.node(&hub, &[("kind", "collective"), ("function", &operation)])?;
-        }
-        Ok(hub)
     }
 
     /// An edge along which time passes.
@@ -112,14 +98,17 @@ impl<W: Write> Sink for Graphml<W> {
         self.edge(&begin(receive), &end(send), &[("edge_kind", "ready")])
     }
 
+    fn hub(&mut self, collective: &Collective) -> io::Result<()> {
+        let operation = format!("{:?}", collective.operation);
+        self.node(&hub(collective), &[("kind", "collective"), ("function", &operation)])
+    }
+
     fn joins(&mut self, step: Step, collective: &Collective) -> io::Result<()> {
-        let hub = self.hub(collective)?;
-        self.edge(&begin(step), &hub, &[("edge_kind", "collective")])
+        self.edge(&begin(step), &hub(collective), &[("edge_kind", "collective")])
     }
 
     fn completes(&mut self, collective: &Collective, step: Step) -> io::Result<()> {
-        let hub = self.hub(collective)?;
-        self.edge(&hub, &end(step), &[("edge_kind", "collective")])
+        self.edge(&hub(collective), &end(step), &[("edge_kind", "collective")])
     }
 }
 

@@ -81,6 +81,10 @@ impl<W: Write> Sink for Trace<'_, W> {
         Ok(())
     }
 
+    fn hub(&mut self, _: &Collective) -> io::Result<()> {
+        Ok(())
+    }
+
     fn joins(&mut self, _: Step, _: &Collective) -> io::Result<()> {
         Ok(())
     }

@@ -2,10 +2,12 @@
 
 use std::io;
 
+use rustc_hash::FxHashSet;
+
 use super::window::Window;
 use crate::{
-    Call, Collective, Completion, Location, Log, MatchError, Matched, Mode, Op, Options, Outcome, Receive,
-    Send, Visitor, lead,
+    Call, Collective, CommId, Completion, Location, Log, MatchError, Matched, Mode, Op, Options, Outcome,
+    Receive, Send, Visitor, lead,
 };
 
 /// Something cannot be written, or not be read.
@@ -66,6 +68,8 @@ pub(super) trait Sink {
     fn message(&mut self, message: &Message) -> io::Result<()>;
     /// A send that ends in a call had to wait for the call that began to receive.
     fn waited(&mut self, receive: Step, send: Step) -> io::Result<()>;
+    /// A collective operation, before its first edge.
+    fn hub(&mut self, collective: &Collective) -> io::Result<()>;
     /// A call enters a collective operation.
     fn joins(&mut self, step: Step, collective: &Collective) -> io::Result<()>;
     /// A collective operation completes in a call.
@@ -79,6 +83,7 @@ pub(super) fn walk<L: Log + ?Sized>(log: &mut L, window: &Window, sink: impl Sin
         names: log.functions().iter().map(|name| (*name).to_owned()).collect(),
         calls: vec![0; locations.len()],
         last: vec![None; locations.len()],
+        hubs: FxHashSet::default(),
         window,
         locations,
         sink,
@@ -96,6 +101,8 @@ struct Walk<'a, S> {
     calls: Vec<u64>,
     /// The last call if it was in the window, by location.
     last: Vec<Option<Step>>,
+    /// Collective operations that have been told.
+    hubs: FxHashSet<(CommId, u64)>,
     window: &'a Window,
     locations: Vec<Location>,
     sink: S,
@@ -115,6 +122,14 @@ impl<S: Sink> Walk<'_, S> {
         if self.failed.is_ok() {
             self.failed = write(&mut self.sink);
         }
+    }
+
+    /// Writes an edge to or from a collective operation, which is told before its first.
+    fn write_at_hub(&mut self, collective: &Collective, write: impl FnOnce(&mut S) -> io::Result<()>) {
+        if self.hubs.insert((collective.comm, collective.sequence)) {
+            self.write(|sink| sink.hub(collective));
+        }
+        self.write(write);
     }
 }
 
@@ -143,7 +158,7 @@ impl<S: Sink> Visitor for Walk<'_, S> {
 
     fn joined(&mut self, location: usize, call: &Call, collective: &Collective) {
         if let Some(step) = self.step(location, call) {
-            self.write(|sink| sink.joins(step, collective));
+            self.write_at_hub(collective, |sink| sink.joins(step, collective));
         }
     }
 
@@ -176,7 +191,7 @@ impl<S: Sink> Visitor for Walk<'_, S> {
         _: &[(u32, ())],
     ) {
         if let Some(step) = self.step(location, call) {
-            self.write(|sink| sink.completes(collective, step));
+            self.write_at_hub(collective, |sink| sink.completes(collective, step));
         }
     }
 
