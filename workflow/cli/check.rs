@@ -24,11 +24,8 @@ pub fn check(args: &CheckArgs, output: &Output) -> Result<i32, Failure> {
         CheckFormat::Markdown => report::markdown(&verdict, &compared),
         CheckFormat::Junit => report::junit(&verdict, &compared),
         CheckFormat::Json => {
-            let text = report::json(&verdict, &compared).map_err(|e| Failure {
-                message: format!("failed to write the verdict as JSON: {e}"),
-                hint: None,
-                code: exit::BUG,
-            })?;
+            let text =
+                report::json(&verdict, &compared).map_err(Failure::not_written("the verdict as JSON"))?;
             format!("{text}\n")
         }
     };

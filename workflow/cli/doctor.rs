@@ -15,11 +15,7 @@ pub fn doctor(args: &DoctorArgs, output: &Output) -> Result<i32, Failure> {
     match args.format {
         TextOrJson::Text => output.data(&text(&examination, output.paint, output.width))?,
         TextOrJson::Json => {
-            let text = json(&examination).map_err(|e| Failure {
-                message: format!("failed to write the examination as JSON: {e}"),
-                hint: None,
-                code: exit::BUG,
-            })?;
+            let text = json(&examination).map_err(Failure::not_written("the examination as JSON"))?;
             output.data(&format!("{text}\n"))?;
         }
     }

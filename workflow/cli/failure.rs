@@ -18,6 +18,15 @@ impl Failure {
     pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Failure {
         Failure { message: message.into(), hint: Some(hint.into()), code: exit::USAGE }
     }
+
+    /// Results that cannot be written down as text; to be given their error.
+    pub fn not_written(what: &str) -> impl FnOnce(serde_json::Error) -> Failure {
+        move |error| Failure {
+            message: format!("failed to write {what}: {error}"),
+            hint: None,
+            code: exit::BUG,
+        }
+    }
 }
 
 impl From<Error> for Failure {

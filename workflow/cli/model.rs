@@ -14,6 +14,8 @@ use crate::values::SweepOf;
 
 /// Smallest share of a call path that the text shows, if nothing else is asked for, percent.
 const TEXT_THRESHOLD: f64 = 0.5;
+/// What is written.
+pub const MODELS: &str = "the models";
 /// Most call paths that the text shows, if nothing else is asked for.
 const TEXT_LIMIT: usize = 12;
 
@@ -62,7 +64,7 @@ fn one_size(
             ModelTable::Grid => report::grid(&outlook),
         },
     };
-    written.map_err(not_written)
+    written.map_err(Failure::not_written(MODELS))
 }
 
 /// The processor counts that are asked about.
@@ -80,11 +82,6 @@ fn counts(args: &ModelArgs) -> Result<Vec<u32>, Failure> {
 /// Smallest share of a call path in JSON, as a fraction.
 pub fn threshold(args: &ModelArgs) -> f64 {
     args.threshold.unwrap_or(0.0) / 100.0
-}
-
-/// Models that cannot be written down.
-pub fn not_written(error: serde_json::Error) -> Failure {
-    Failure { message: format!("failed to write the models: {error}"), hint: None, code: exit::BUG }
 }
 
 fn options(args: &ModelArgs, output: &Output) -> OutlookOptions {

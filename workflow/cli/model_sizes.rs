@@ -6,7 +6,7 @@ use falloff_workflow::results::{Results, SweepState};
 
 use crate::args::{ModelArgs, ModelTable, ScoreFormat};
 use crate::failure::Failure;
-use crate::model::{not_written, threshold};
+use crate::model::{MODELS, threshold};
 use crate::values::SweepOf;
 
 /// The models of sweeps in the wanted form.
@@ -24,10 +24,10 @@ pub fn text(args: &ModelArgs, sweeps: &[SweepOf], options: &OutlookOptions) -> R
         opened.iter().map(|sweep| (sweep.size, &sweep.results.state)).collect();
     match args.format {
         ScoreFormat::Text => Ok(report::text(&states, &outlook, options)),
-        ScoreFormat::Json => {
-            report::json(&states, &outlook, threshold(args)).map(|text| text + "\n").map_err(not_written)
-        }
-        ScoreFormat::Csv => report::paths(&outlook).map_err(not_written),
+        ScoreFormat::Json => report::json(&states, &outlook, threshold(args))
+            .map(|text| text + "\n")
+            .map_err(Failure::not_written(MODELS)),
+        ScoreFormat::Csv => report::paths(&outlook).map_err(Failure::not_written(MODELS)),
     }
 }
 

@@ -10,6 +10,9 @@ use crate::export::write_file;
 use crate::failure::Failure;
 use crate::output::Output;
 
+/// What is written as JSON.
+const NOISE: &str = "the noise as JSON";
+
 /// Measures and reports, or compares two measurements.
 pub fn noise(args: &NoiseArgs, output: &Output) -> Result<i32, Failure> {
     if let [first, second] = &args.compare[..] {
@@ -19,7 +22,7 @@ pub fn noise(args: &NoiseArgs, output: &Output) -> Result<i32, Failure> {
     let Some(signature) = measure(&Options { time: args.seconds, library: args.mpi.clone() })? else {
         return Ok(exit::OK);
     };
-    let json = signature.json().map_err(not_json)?;
+    let json = signature.json().map_err(Failure::not_written(NOISE))?;
     if let Some(path) = &args.output {
         write_file(path, output, |out| writeln!(out, "{json}"))?;
     }
@@ -43,11 +46,10 @@ fn compare(first: &Path, second: &Path, args: &NoiseArgs, output: &Output) -> Re
             let names = [first, second].map(|path| path.display().to_string());
             output.data(&comparison_text(&comparison, [&names[0], &names[1]], output.paint))?;
         }
-        TextOrJson::Json => output.data(&format!("{}\n", comparison.json().map_err(not_json)?))?,
+        TextOrJson::Json => {
+            let json = comparison.json().map_err(Failure::not_written(NOISE))?;
+            output.data(&format!("{json}\n"))?;
+        }
     }
     Ok(exit::OK)
-}
-
-fn not_json(error: impl std::fmt::Display) -> Failure {
-    Failure { message: format!("failed to write the noise as JSON: {error}"), hint: None, code: exit::BUG }
 }

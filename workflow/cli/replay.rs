@@ -26,11 +26,7 @@ pub fn replay(args: &ReplayArgs, output: &Output) -> Result<i32, Failure> {
         ScoreFormat::Text => output.data(&report::text(&answer))?,
         ScoreFormat::Csv => output.data(&report::csv(&answer))?,
         ScoreFormat::Json => {
-            let json = report::json(&answer).map_err(|error| Failure {
-                message: format!("failed to write the replay as JSON: {error}"),
-                hint: None,
-                code: exit::BUG,
-            })?;
+            let json = report::json(&answer).map_err(Failure::not_written("the replay as JSON"))?;
             output.data(&format!("{json}\n"))?;
         }
     }

@@ -100,11 +100,7 @@ fn csv(results: &Results, score: &Score, args: &ScoreArgs) -> Result<String, Fai
         ScoreTable::Bounds => report::csv_tables::bounds(score),
         ScoreTable::Paths => report::csv_tables::paths(score),
     };
-    table.map_err(|e| Failure {
-        message: format!("failed to write the score as CSV: {e}"),
-        hint: None,
-        code: exit::BUG,
-    })
+    table.map_err(Failure::not_written("the score as CSV"))
 }
 
 fn print(results: &Results, score: &Score, args: &ScoreArgs, output: &Output) -> Result<(), Failure> {

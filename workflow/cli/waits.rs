@@ -21,7 +21,10 @@ pub fn waits(args: &WaitsArgs, output: &Output) -> Result<i32, Failure> {
         code: exit::INCOMPLETE,
     })?;
     match args.format {
-        ScoreFormat::Json => output.data(&format!("{}\n", json(&waiting).map_err(not_json)?))?,
+        ScoreFormat::Json => {
+            let json = json(&waiting).map_err(Failure::not_written("the waits as JSON"))?;
+            output.data(&format!("{json}\n"))?;
+        }
         ScoreFormat::Csv => output.data(&csv(&waiting))?,
         ScoreFormat::Text => {
             let options = TextOptions {
@@ -34,8 +37,4 @@ pub fn waits(args: &WaitsArgs, output: &Output) -> Result<i32, Failure> {
         }
     }
     Ok(exit::OK)
-}
-
-fn not_json(error: serde_json::Error) -> Failure {
-    Failure { message: format!("failed to write the waits as JSON: {error}"), hint: None, code: exit::BUG }
 }
