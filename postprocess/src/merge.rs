@@ -28,8 +28,8 @@ pub(crate) struct Merge {
     pub calls: Option<PlacedCalls>,
 }
 
-/// Decodes, resolves and merges; what ranks waited for is looked for if the files are all of a run. Every file is decoded twice, and values go through `sorter`, so that memory holds the
-/// tree and a few files.
+/// Decodes, resolves and merges; what ranks waited for is looked for if the files are all of a run. Every file is decoded
+/// twice, and values go through `sorter`, so that memory holds the tree and a few files.
 ///
 /// # Errors
 /// Those of the sorter.

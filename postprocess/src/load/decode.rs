@@ -49,6 +49,8 @@ struct Decoder<'a> {
     modules: FxHashMap<u16, u32>,
     /// By ordinal of the thread: index in `process.locations`.
     threads: FxHashMap<u32, u32>,
+    /// Calls are logged, which name nodes by their ids.
+    is_logged: bool,
 }
 
 impl<'a> Decoder<'a> {
@@ -60,6 +62,7 @@ impl<'a> Decoder<'a> {
             metrics: Vec::new(),
             modules: FxHashMap::default(),
             threads: FxHashMap::default(),
+            is_logged: false,
         }
     }
 
@@ -87,7 +90,7 @@ impl<'a> Decoder<'a> {
                     | Record::Group(..)
                     | Record::EventCommunicator(_)
                     | Record::Topology(..),
-                ) => {}
+                ) => self.is_logged = true,
                 Err(error) => self.warn(format!("{error}; what it held is missing")),
             }
         }
@@ -242,7 +245,9 @@ impl<'a> Decoder<'a> {
             };
             let place = self.add_node(parent, self.code(node.key.frame), main);
             places.push(place);
-            self.process.ids.push((node.id.0, place));
+            if self.is_logged {
+                self.process.ids.push((node.id.0, place));
+            }
             self.add_costs(place, location, node);
         }
         self.process.ids.sort_unstable();

@@ -93,7 +93,7 @@ pub(crate) struct Process {
     pub metrics: Vec<Metric>,
     pub modules: Vec<ModuleKey>,
     pub nodes: Vec<Node>,
-    /// Ids of the nodes in the file, ascending, each with its index in `nodes`.
+    /// Ids of the nodes in the file, ascending, each with its index in `nodes`; none unless calls are logged.
     pub ids: Vec<(u32, u32)>,
     /// Exclusive values that are not zero.
     pub costs: Vec<Cost>,

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use falloff_messages::Log;
 use rustc_hash::FxHashMap;
 
 use super::bursts::Bursts;
+use super::metrics;
 use super::placed_log::{PlacedLog, Where};
-use super::run_log::{Logged, RunLog};
+use super::run_log::RunLog;
 use super::waiting::PlacedCalls;
 use crate::database::Database;
 use crate::error::Error;
@@ -54,14 +54,14 @@ impl Calls {
     pub fn bursts(&self) -> Bursts {
         let tree = self.database.tree();
         let parents = tree.contexts().iter().map(|context| context.parent).collect();
-        let metrics = self.database.metrics();
-        let by = super::waiting::SAMPLED.iter().find_map(|name| metrics.iter().position(|m| m.name == *name));
+        let all = self.database.metrics();
+        let by = metrics::sampled(all);
         let mut sampled = vec![FxHashMap::default(); self.places.len()];
         let mut of_place = FxHashMap::default();
         for (location, place) in self.places.iter().enumerate() {
             of_place.extend(place.map(|place| (place, location)));
         }
-        for value in self.database.values().iter().filter(|value| Some(value.metric as usize) == by) {
+        for value in self.database.values().iter().filter(|value| Some(&all[value.metric as usize]) == by) {
             if let Some(location) = of_place.get(&value.location) {
                 let ns: &mut u64 = sampled[*location].entry(value.context).or_default();
                 *ns += u64::try_from(value.exclusive).unwrap_or(0);
@@ -80,16 +80,6 @@ impl Calls {
     /// Names of the sections of the run by the numbers that calls tell, each behind those around it; the first stands for none.
     pub fn sections(&self) -> &[String] {
         &self.sections
-    }
-
-    /// Whose log that of a location is; `None` of a rank without one.
-    pub fn logged(&self, location: usize) -> Option<Logged<'_>> {
-        self.log.logged(location)
-    }
-
-    /// How many threads have a log.
-    pub fn locations(&self) -> usize {
-        self.log.locations().len()
     }
 
     /// What is missing of the logs, in sentences.

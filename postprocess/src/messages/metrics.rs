@@ -11,6 +11,14 @@ pub(super) const SENT: &str = "mpi-bytes-sent";
 /// Bytes that a rank got.
 pub(super) const RECEIVED: &str = "mpi-bytes-received";
 
+/// Metrics whose values say where a thread computed, the best first.
+const SAMPLED: [&str; 2] = ["cpu", "samples"];
+
+/// Of these metrics the one whose values say where a thread computed.
+pub(super) fn sampled(metrics: &[Metric]) -> Option<&Metric> {
+    SAMPLED.iter().find_map(|name| metrics.iter().find(|metric| metric.name == *name))
+}
+
 /// A metric of waiting as databases name it.
 pub(super) fn of_waits(metric: waits::Metric) -> Metric {
     Metric::new(Unit::Nanoseconds, name(metric))

@@ -16,9 +16,6 @@ use crate::cct::{Called, Merger};
 use crate::database::{Metric, Unit, Value};
 use crate::load::{Process, Source, Warnings};
 
-/// Metrics whose values say where a thread computed, the first that there is.
-pub(super) const SAMPLED: [&str; 2] = ["cpu", "samples"];
-
 /// The log of a run that is being merged, and what is known so far of where its calls were made.
 pub(crate) struct Waiting {
     log: RunLog,
@@ -96,11 +93,10 @@ impl Waiting {
         process: &Process,
         modules: &[Option<u32>],
     ) -> io::Result<()> {
-        let measures = process.metrics.iter().map(|metric| metric.name.as_str());
-        let by = SAMPLED.into_iter().find(|name| measures.clone().any(|metric| metric == *name));
+        let by = metrics::sampled(&process.metrics);
         let mut sampled: Vec<Value> = Vec::new();
         let first = merger.add(process, modules, &mut |metric, value| {
-            if !own.is_empty() && Some(metric.name.as_str()) == by {
+            if !own.is_empty() && Some(metric) == by {
                 sampled.push(*value);
             }
         })?;
