@@ -79,10 +79,14 @@ impl Line {
     }
 }
 
+/// Processes and threads as they are written: `4x2`.
+pub(crate) fn pair((processes, threads): &(u32, u32)) -> String {
+    format!("{processes}x{threads}")
+}
+
 /// What to know of a grid in a report: `8 = 8x1, 16 = 8x2; not here: 4x2`.
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pair = |(processes, threads): &(u32, u32)| format!("{processes}x{threads}");
         let chosen: Vec<String> =
             self.chosen.iter().map(|(count, of)| format!("{count} = {}", pair(of))).collect();
         f.write_str(&chosen.join(", "))?;

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::bounds::BoundsOf;
 use crate::causes::Charge;
-use crate::grid::{Line, Point};
+use crate::grid::{Line, Point, pair};
 use crate::journal::{Entry, Journal, State};
 use crate::plan::{PLAN_FILE, Plan, RunKey};
 use crate::scoring::{Aligned, OwnExpectation, Question, Run, Scaling, Score};
@@ -250,13 +250,13 @@ impl SweepState {
     /// The pairs of processes and threads, `4x2`, by processor count; none unless the sweep is over both.
     pub fn pairs(&self) -> BTreeMap<u32, String> {
         let chosen = self.line.iter().flat_map(|line| &line.chosen);
-        chosen.map(|(count, (processes, threads))| (*count, format!("{processes}x{threads}"))).collect()
+        chosen.map(|(count, of)| (*count, pair(of))).collect()
     }
 
     /// What a processor count is called: `8`, or `8 (4x2)` in a sweep over processes and threads.
     pub fn name(&self, count: u32) -> String {
-        match self.pairs().get(&count) {
-            Some(pair) => format!("{count} ({pair})"),
+        match self.line.as_ref().and_then(|line| line.chosen.get(&count)) {
+            Some(of) => format!("{count} ({})", pair(of)),
             None => count.to_string(),
         }
     }
