@@ -1,4 +1,5 @@
 // The callers view: every function, and below it those who called it.
+import { finish } from "./ahead.js";
 import { GroupedView } from "./grouped_view.js";
 
 /** Callers shown above a function; what is above them is in the values. */
@@ -6,45 +7,38 @@ const LEVELS = 64;
 
 export class CallersView extends GroupedView {
   kind = "callers";
-  #functions;
-  #manyLines;
   /** For each row below the first level, the frames whose callers are the next level, in step with the gathered contexts. */
   #frames = new Map();
   #depths = new Map([[0, 0]]);
 
   constructor(tree, present, functions) {
     super(tree, present);
-    this.#functions = functions;
-    this.#manyLines = tree.callLines.reduce((most, line) => Math.max(most, line), 0) + 1;
+    finish(functions.steps);
+    this.functions = functions;
   }
 
-  gather(row, add) {
+  source(row) {
     const { tree, present } = this;
+    const { of } = this.functions;
+    const functionOf = (context) => of[tree.scopes[context]];
     if (row === 0) {
-      for (let context = 1; context < tree.size; context++) {
-        if (present[context] && tree.isFrame(context)) add(this.#functions.of(tree.scopes[context]), context);
-      }
-      return;
+      const keyOf = (context) => (present[context] && tree.isFrame(context) ? functionOf(context) : -1);
+      return { contexts: null, keyOf, dense: this.functions.count };
     }
-    if (this.#depth(row) > LEVELS) return;
+    const contexts = this.#depth(row) > LEVELS ? [] : this.gathered(row);
     const frames = this.#framesOf(row);
-    this.gathered(row).forEach((context, index) => {
-      const callee = frames[index];
+    const keyOf = (_context, place) => {
+      const callee = frames[place];
       const caller = tree.caller(callee);
-      if (caller === 0) return;
-      const line = tree.callLines[tree.scopes[callee]];
-      add(this.#functions.of(tree.scopes[caller]) * this.#manyLines + line, context);
-    });
-  }
-
-  dense(row) {
-    return row === 0 ? this.#functions.count : 0;
+      return caller === 0 ? -1 : functionOf(caller) * this.functions.most.callLines + tree.callLines[tree.scopes[callee]];
+    };
+    return { contexts, keyOf, dense: 0 };
   }
 
   label(row, key) {
     const isCaller = this.parent(row) !== 0;
-    const line = isCaller ? key % this.#manyLines : 0;
-    const label = this.tree.describe(isCaller ? Math.floor(key / this.#manyLines) : key);
+    const line = isCaller ? key % this.functions.most.callLines : 0;
+    const label = this.tree.describe(isCaller ? Math.floor(key / this.functions.most.callLines) : key);
     return { ...label, kind: label.kind === "inlined" ? "function" : label.kind, callLine: line > 0 ? line - 1 : null };
   }
 
@@ -69,6 +63,6 @@ export class CallersView extends GroupedView {
   }
 
   search(matches) {
-    return this.children(0).filter((row) => matches(this.scope(row)));
+    return [...this.children(this.root)].filter((row) => matches(this.scope(row)));
   }
 }

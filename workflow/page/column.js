@@ -14,7 +14,8 @@ function digitsFor(unit, { factor }, whole) {
 export class Column {
   /**
    * `value(view, row)` is in `unit` ("nanoseconds", "count", "percent" or "ratio") or null. What `of` has can be said in percent
-   * of `whole`. `width(view, row)` is the half width of an interval, `sure(view, row)` whether the value is told from zero.
+   * of `whole`. `width(view, row)` is the half width of an interval, `sure(view, row)` whether the value is told from zero. If the
+   * value is a sum over contexts, `sum` has the `series`, its `side` and what it is multiplied by, `times`, instead.
    */
   constructor({
     id,
@@ -22,7 +23,8 @@ export class Column {
     hint = "",
     unit,
     digits,
-    value,
+    sum = null,
+    value = (view, row) => sum.times * view[sum.side](row, sum.series),
     whole = null,
     width = null,
     sure = null,
@@ -30,7 +32,7 @@ export class Column {
     shown = true,
     hasBar = true,
   }) {
-    Object.assign(this, { id, title, hint, unit, value, whole, width, sure, signed, shown, hasBar });
+    Object.assign(this, { id, title, hint, unit, sum, value, whole, width, sure, signed, shown, hasBar });
     this.scale = unitFor(unit, whole ?? 1);
     this.digits = digits ?? digitsFor(unit, this.scale, whole ?? 0);
   }
@@ -40,10 +42,22 @@ export class Column {
     return this.scale.name ? `${this.title} ${this.scale.name}` : this.title;
   }
 
+  /** The values of all rows directly below a row; for null less than all. */
+  values(view, row) {
+    const { sum } = this;
+    if (sum === null) return Array.from(view.children(row), (child) => this.value(view, child) ?? -Infinity);
+    const values = view.below(row, sum.series, sum.side);
+    return sum.times === 1 ? values : values.map((value) => sum.times * value);
+  }
+
   /** The value in percent of the whole, or null. */
   percent(view, row) {
     const value = this.value(view, row);
-    if (value === null) return null;
+    return value === null ? null : this.percentOf(value);
+  }
+
+  /** A value of the column in percent of the whole, or null. */
+  percentOf(value) {
     if (this.unit === "percent") return value;
     return this.whole ? (100 * value) / this.whole : null;
   }
@@ -78,10 +92,19 @@ export function addColumns(columns, more) {
 
 /** The two columns of a metric. */
 export function metricColumns({ id, name, unit, series, whole }, { shown, signed }) {
-  const column = (side, title, hint, value) =>
-    new Column({ id: `${id}.${side}`, title: `${name} ${title}`, hint, unit, value, whole, shown, signed });
+  const column = (end, side, hint) =>
+    new Column({
+      id: `${id}.${end}`,
+      title: `${name} ${end}.`,
+      hint: `${name}: ${hint}`,
+      unit,
+      sum: { series, side, times: 1 },
+      whole,
+      shown,
+      signed,
+    });
   return [
-    column("incl", "incl.", `${name}: the row with all that it calls`, (view, row) => view.inclusive(row, series)),
-    column("excl", "excl.", `${name}: the row's own code`, (view, row) => view.own(row, series)),
+    column("incl", "inclusive", "the row with all that it calls"),
+    column("excl", "own", "the row's own code"),
   ];
 }

@@ -43,6 +43,12 @@ export class ContextView {
     return series.own[row];
   }
 
+  /** The values of all rows directly below, `side` is "inclusive" or "own". */
+  below(row, series, side) {
+    const values = series[side];
+    return this.children(row).map((child) => values[child]);
+  }
+
   /** Contexts whose subtrees make up the row, none within another. */
   contexts(row) {
     return [row];

@@ -13,13 +13,14 @@ export function csv(listing, columns) {
   const lines = [
     [...head, ...columns.flatMap((c) => [`${c.title} ${units[c.unit]}`, ...(c.width ? [`${c.title} ±`] : [])])],
   ];
-  listing.rows.forEach((row, index) => {
+  for (let index = 0; index < listing.length; index++) {
+    const { row, depth } = listing.at(index);
     const of = listing.view.describe(row);
     const values = columns.flatMap((column) => [
       column.value(listing.view, row),
       ...(column.width ? [column.width(listing.view, row)] : []),
     ]);
-    lines.push([listing.depths[index], of.kind, of.name, of.module, of.file, of.line, of.callLine, ...values]);
-  });
+    lines.push([depth, of.kind, of.name, of.module, of.file, of.line, of.callLine, ...values]);
+  }
   return lines.map((line) => `${line.map(cell).join(",")}\r\n`).join("");
 }

@@ -1,4 +1,5 @@
 // The views of a model, the table, and what can be done with them.
+import { Ahead } from "./ahead.js";
 import { CallersView } from "./callers_view.js";
 import { ContextView } from "./context_view.js";
 import { FormulaError } from "./formula.js";
@@ -23,18 +24,21 @@ export class Explorer {
   formulas = [];
   /** Whether columns are shown, by id, where it was chosen. */
   #shown = new Map();
+  #views = new Map();
   #listings = new Map();
-  #functions = null;
+  #functions;
+  #ahead = new Ahead();
 
   /** `changed()` is called when something else is shown, `chosen(view, row)` when another row is chosen. */
   constructor(model, { changed, chosen }) {
     this.model = model;
     this.changed = changed;
     this.chosen = chosen;
+    this.#functions = new Functions(model.tree);
     this.table = new Table({
       select: (row) => this.select(row),
       sort: (column) => this.sort(column),
-      toggle: (index) => this.#change(() => this.listing.toggle(index)),
+      toggle: (row) => this.#change(() => this.listing.toggle(row)),
     });
   }
 
@@ -44,30 +48,51 @@ export class Explorer {
 
   /** The listing of the view that is shown; it is made when it is first looked at. */
   get listing() {
-    let listing = this.#listings.get(this.view);
+    return this.#listingOf(this.view);
+  }
+
+  #listingOf(name) {
+    let listing = this.#listings.get(name);
     if (!listing) {
-      const { tree, present } = this.model;
-      if (this.view !== "context") this.#functions ??= new Functions(tree);
-      const view =
-        this.view === "context"
-          ? new ContextView(tree, present)
-          : this.view === "callers"
-            ? new CallersView(tree, present, this.#functions)
-            : new FlatView(tree, present, this.#functions);
+      const view = this.#viewOf(name);
       const [first] = this.model.columns;
       listing = new Listing(
         view,
         this.model.columns,
-        this.view === "context" ? first : this.#own(first),
+        name === "context" ? first : this.#own(first),
         this.threshold,
       );
-      if (this.view === "context") {
+      if (name === "context") {
         listing.hotPath(view.root).forEach((row) => listing.open.add(row));
         listing.rebuild();
       }
-      this.#listings.set(this.view, listing);
+      this.#listings.set(name, listing);
     }
     return listing;
+  }
+
+  #viewOf(name) {
+    let view = this.#views.get(name);
+    if (!view) {
+      const { tree, present } = this.model;
+      view = {
+        context: () => new ContextView(tree, present),
+        callers: () => new CallersView(tree, present, this.#functions),
+        flat: () => new FlatView(tree, present, this.#viewOf("callers")),
+      }[name]();
+      this.#views.set(name, view);
+    }
+    return view;
+  }
+
+  /** What the views over functions need, in steps. */
+  *#preparing() {
+    yield* this.#functions.steps;
+    const parts = this.columns.flatMap(({ sum }) => (sum === null ? [] : [sum]));
+    for (const name of ["callers", "flat"]) {
+      const rows = yield* this.#viewOf(name).preparing(parts);
+      for (const row of rows) yield this.#listingOf(name).prepare(row);
+    }
   }
 
   /** The exclusive column beside an inclusive one: functions are told apart by their own cost. */
@@ -88,7 +113,9 @@ export class Explorer {
     this.model = model;
     for (const formula of this.formulas) this.#derive(formula);
     this.#choose();
+    this.#views.clear();
     this.#listings.clear();
+    this.#ahead.begin(this.#preparing());
   }
 
   /** Shows a view, with these texts of a link: the row that is chosen, the one that is listed as the top, and the order. */
@@ -116,14 +143,14 @@ export class Explorer {
   select(row) {
     this.selected = row;
     this.table.selected = row;
-    if (!this.listing.rows.includes(row)) this.listing.reveal(row);
+    if (this.listing.indexOf(row) < 0) this.listing.reveal(row);
     this.#draw();
     this.table.bringIntoSight(this.#index);
     this.chosen(this.listing.view, row);
   }
 
   get #index() {
-    return Math.max(0, this.listing.rows.indexOf(this.selected));
+    return Math.max(0, this.listing.indexOf(this.selected));
   }
 
   #draw() {
@@ -143,8 +170,8 @@ export class Explorer {
   }
 
   #goto(index) {
-    const { rows } = this.listing;
-    this.select(rows[Math.max(0, Math.min(rows.length - 1, index))]);
+    const { listing } = this;
+    this.select(listing.at(Math.max(0, Math.min(listing.length - 1, index))).row);
   }
 
   setThreshold(percent) {
@@ -218,7 +245,7 @@ export class Explorer {
   pageUp = () => this.#goto(this.#index - this.table.room);
   first = () => this.#goto(0);
   last = () => this.#goto(Infinity);
-  toggle = () => this.#change(() => this.listing.toggle(this.#index));
+  toggle = () => this.#change(() => this.listing.toggle(this.selected));
 
   open() {
     const { listing } = this;
@@ -255,7 +282,7 @@ export class Explorer {
 
   /** Chooses the first row if the chosen one is not listed any more. */
   #keepChosen() {
-    if (!this.listing.rows.includes(this.selected)) this.select(this.listing.rows[0]);
+    if (this.listing.indexOf(this.selected) < 0) this.first();
   }
 
   nextColumn() {

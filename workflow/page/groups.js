@@ -1,50 +1,100 @@
 // Contexts in groups, each of which is a row of a view.
+import { finish, inSteps } from "./ahead.js";
 
 /** The rows below one row: each gathers contexts, those of a row one after the other in pre-order. */
 export class Groups {
-  keys = [];
-  #number;
-  #numbers = [];
-  #contexts = [];
+  /** Number of the first row, null until it is given one. */
+  first = null;
+  /** The key of each row. */
+  keys;
+  /** Other groups, and which of them these are; null if they are none of others. */
+  #whole = null;
   #sums = new Map();
+  #single = new Map();
 
-  /** `first` is the number of the first row, `parent` the row above; keys below `dense` are many and close together. */
-  constructor({ tree, parent, first, dense }) {
-    Object.assign(this, { tree, parent, first });
-    this.#number = numbering(this.keys, dense);
+  /**
+   * `parent` is the row above. `keyOf(context, place)` gives the key, a natural number, of each of the `contexts` (of all but the root if
+   * they are null), or -1 if it is in no row; keys are less than `dense` if that is not 0. Rows are in the order in which their keys
+   * come first. Or the rows are those of other groups, `whole`, whose first contexts `isIn` takes. They are made by `steps`, some of
+   * which may be done before the rows are needed.
+   */
+  constructor({ tree, parent, contexts, keyOf, dense, whole, isIn }) {
+    Object.assign(this, { tree, parent });
+    this.steps = whole ? this.#take(whole, isIn) : this.#make(contexts, contexts?.length ?? tree.size - 1, keyOf, dense);
   }
 
-  /** Adds a context to the group of a key, a natural number; groups are in the order in which their keys come first. */
-  add(key, context) {
-    this.#numbers.push(this.#number(key));
-    this.#contexts.push(context);
-  }
-
-  /** Puts the contexts in order, once all are there. */
-  close() {
-    const numbers = this.#numbers;
+  *#make(all, many, keyOf, dense) {
+    const keys = new Keys(many, dense);
+    // The number of each one's row, plus one: 0 is none.
+    const numbers = new Uint32Array(many);
+    const context = (place) => (all === null ? place + 1 : all[place]);
+    yield* inSteps(many, (from, end) => {
+      for (let place = from; place < end; place++) {
+        const key = keyOf(context(place), place);
+        if (key >= 0) numbers[place] = keys.number(key);
+      }
+    });
+    this.keys = keys.all();
     const count = this.keys.length;
-    const starts = new Uint32Array(count + 1);
-    for (const number of numbers) starts[number + 1]++;
-    for (let group = 0; group < count; group++) starts[group + 1] += starts[group];
+    // What is in no row stands in front.
+    const starts = new Uint32Array(count + 2);
+    yield* inSteps(many, (from, end) => {
+      for (let place = from; place < end; place++) starts[numbers[place] + 1]++;
+    });
+    for (let group = 1; group < starts.length; group++) starts[group] += starts[group - 1];
     const next = starts.slice();
-    const contexts = new Uint32Array(numbers.length);
-    for (let at = 0; at < numbers.length; at++) contexts[next[numbers[at]]++] = this.#contexts[at];
-    for (let group = 0; group < count; group++) inOrder(contexts, starts[group], starts[group + 1]);
-    Object.assign(this, { starts, contexts, end: this.first + count });
-    [this.#number, this.#numbers, this.#contexts] = [null, null, null];
-    return this;
+    const contexts = new Uint32Array(many);
+    yield* inSteps(many, (from, end) => {
+      for (let place = from; place < end; place++) contexts[next[numbers[place]]++] = context(place);
+    });
+    Object.assign(this, { contexts, starts: starts.subarray(1), ends: starts.subarray(2) });
+    yield* inSteps(count, (from, end) => {
+      for (let group = from; group < end; group++) inOrder(contexts, this.starts[group], this.ends[group]);
+    });
   }
 
-  /** Row numbers. */
-  get rows() {
-    return (this.numbers ??= this.keys.map((_, group) => this.first + group));
+  *#take(whole, isIn) {
+    const all = whole.keys.length;
+    const taken = new Uint32Array(all);
+    let count = 0;
+    yield* inSteps(all, (from, end) => {
+      for (let group = from; group < end; group++) {
+        if (isIn(whole.contexts[whole.starts[group]])) taken[count++] = group;
+      }
+    });
+    this.#whole = { groups: whole, taken: taken.subarray(0, count) };
+    this.contexts = whole.contexts;
+    for (const [name, Numbers] of [["keys", Float64Array], ["starts", Uint32Array], ["ends", Uint32Array]]) {
+      this[name] = yield* this.#taken(whole[name], new Numbers(count));
+    }
+  }
+
+  /** What other groups have of those that are here too. */
+  *#taken(values, numbers) {
+    const { taken } = this.#whole;
+    yield* inSteps(numbers.length, (from, end) => {
+      for (let group = from; group < end; group++) numbers[group] = values[taken[group]];
+    });
+    return numbers;
+  }
+
+  /** Gives the rows their numbers, from this one on, and the first number after them. */
+  begin(first) {
+    this.first = first;
+    this.rows = new Uint32Array(this.keys.length);
+    for (let group = 0; group < this.rows.length; group++) this.rows[group] = first + group;
+    return first + this.rows.length;
   }
 
   /** All contexts of a row. */
   of(row) {
     const group = row - this.first;
-    return this.contexts.subarray(this.starts[group], this.starts[group + 1]);
+    return this.contexts.subarray(this.starts[group], this.ends[group]);
+  }
+
+  /** The first context of a row. */
+  head(row) {
+    return this.contexts[this.starts[row - this.first]];
   }
 
   key(row) {
@@ -59,44 +109,91 @@ export class Groups {
 
   /** The sum of values of a row's contexts; with `isOutermost` of those that are not below another of them. */
   sum(row, values, isOutermost) {
-    let sums = this.#sums.get(values);
-    if (!sums) this.#sums.set(values, (sums = this.#summed(values, isOutermost)));
-    return sums[row - this.first];
+    const group = row - this.first;
+    const sums = this.#sums.get(values);
+    if (sums) return sums[group];
+    let single = this.#single.get(values);
+    if (!single) this.#single.set(values, (single = new Map()));
+    let sum = single.get(group);
+    if (sum === undefined) single.set(group, (sum = this.#summed(group, values, isOutermost)));
+    return sum;
   }
 
-  #summed(values, isOutermost) {
-    const sums = new Float64Array(this.keys.length);
-    const { starts, contexts } = this;
-    const { ends } = this.tree;
-    for (let group = 0; group < sums.length; group++) {
-      let covered = 0;
-      for (let at = starts[group]; at < starts[group + 1]; at++) {
-        const context = contexts[at];
-        if (isOutermost && context < covered) continue;
-        covered = ends[context];
-        sums[group] += values[context];
-      }
+  #summed(group, values, isOutermost) {
+    const { starts, ends, contexts, tree } = this;
+    let [sum, covered] = [0, 0];
+    for (let at = starts[group]; at < ends[group]; at++) {
+      const context = contexts[at];
+      if (isOutermost && context < covered) continue;
+      covered = tree.ends[context];
+      sum += values[context];
     }
-    return sums;
+    return sum;
+  }
+
+  /** The sums of all rows. */
+  sums(values, isOutermost) {
+    finish(this.summing(values, isOutermost));
+    return this.#sums.get(values);
+  }
+
+  /** Works them out in steps. */
+  *summing(values, isOutermost) {
+    if (this.#sums.has(values)) return;
+    const sums = new Float64Array(this.keys.length);
+    if (this.#whole) {
+      yield* this.#whole.groups.summing(values, isOutermost);
+      this.#sums.set(values, yield* this.#taken(this.#whole.groups.sums(values, isOutermost), sums));
+      return;
+    }
+    yield* inSteps(sums.length, (from, end) => {
+      for (let group = from; group < end; group++) sums[group] = this.#summed(group, values, isOutermost);
+    });
+    this.#sums.set(values, sums);
+    this.#single.delete(values);
   }
 }
 
-/** A function that gives the number of a key's group; a key that is new begins one. */
-function numbering(keys, dense) {
-  const known = dense > 0 ? new Int32Array(dense) : new Map();
-  // Numbers are kept plus one: 0 is none.
-  if (dense > 0) return (key) => (known[key] ||= keys.push(key)) - 1;
-  return (key) => {
-    let number = known.get(key);
-    if (number === undefined) known.set(key, (number = keys.push(key)));
-    return number - 1;
-  };
+/** Keys in the order in which they come first. */
+class Keys {
+  #count = 0;
+
+  /** `many` keys come at most; they are less than `dense` if that is not 0. */
+  constructor(many, dense) {
+    this.keys = new Float64Array(dense > 0 ? Math.min(many, dense) : many);
+    this.table = dense > 0 && dense < 16 * many ? new Uint32Array(dense) : null;
+    this.known = new Map();
+    [this.last, this.lastNumber] = [-1, 0];
+  }
+
+  /** The number of a key, from 1 on; one that is new has the next. */
+  number(key) {
+    // Often it is that of the last key again.
+    if (key !== this.last) [this.last, this.lastNumber] = [key, this.#numberOf(key)];
+    return this.lastNumber;
+  }
+
+  #numberOf(key) {
+    const { table, known } = this;
+    const number = table === null ? known.get(key) : table[key];
+    if (number > 0) return number;
+    this.keys[this.#count++] = key;
+    if (table === null) known.set(key, this.#count);
+    else table[key] = this.#count;
+    return this.#count;
+  }
+
+  all() {
+    return this.keys.slice(0, this.#count);
+  }
 }
 
 /** Sorts a part of the numbers, which mostly are in order. */
 function inOrder(numbers, from, end) {
   for (let at = from + 1; at < end; at++) {
-    if (numbers[at] < numbers[at - 1]) return numbers.subarray(from, end).sort();
+    if (numbers[at] < numbers[at - 1]) {
+      numbers.subarray(from, end).sort();
+      return;
+    }
   }
-  return numbers;
 }

@@ -43,9 +43,9 @@ export class Heat {
   /** Shows the rows of a listing. */
   show(model, listing, selected) {
     Object.assign(this, { model, selected, view: listing.view, spread: model.spread });
-    const rows = listing.rows.slice(0, MOST_PATHS);
+    const rows = listing.slice(MOST_PATHS);
     this.#rows = this.spread
-      ? rows.map((row, index) => ({ row, depth: listing.depths[index], values: this.spread.of(listing.view, row) }))
+      ? rows.map(({ row, depth }) => ({ row, depth, values: this.spread.of(listing.view, row) }))
       : [];
     this.words.textContent = this.spread
       ? `the ${rows.length} rows that the calling context lists, over ${this.spread.count} ranks or threads`

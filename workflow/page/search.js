@@ -1,12 +1,14 @@
 // Rows that a regular expression finds.
-import { ordered, reordered } from "./order.js";
+import { Order } from "./order.js";
 
 /** The rows of a view whose function's name matches, those with the largest value of a column first. */
 export class Search {
+  #rows = [];
+  #order = null;
+
   /** `error` says what is wrong with a pattern, else it is null. */
   constructor(view, tree, pattern, column) {
     this.pattern = pattern;
-    this.rows = [];
     this.at = -1;
     this.error = null;
     if (pattern === "") return;
@@ -24,23 +26,28 @@ export class Search {
       if (found === undefined) known.set(name, (found = expression.test(tree.text(name) ?? "")));
       return found;
     };
-    const rows = view.search(matches);
-    const values = rows.map((row) => Math.abs(column.value(view, row) ?? 0));
-    this.rows = reordered(rows, ordered(values, true));
+    this.#rows = view.search(matches);
+    this.#order = new Order(this.#rows.map((row) => Math.abs(column.value(view, row) ?? 0)));
+  }
+
+  /** How many rows were found. */
+  get length() {
+    return this.#rows.length;
   }
 
   /** The next row, or with -1 the one before; null if there is none. */
   step(by) {
-    if (this.rows.length === 0) return null;
-    this.at = this.at < 0 && by < 0 ? this.rows.length - 1 : (this.at + by + this.rows.length) % this.rows.length;
-    return this.rows[this.at];
+    const { length } = this;
+    if (length === 0) return null;
+    this.at = this.at < 0 && by < 0 ? length - 1 : (this.at + by + length) % length;
+    return this.#rows[this.#order.at(this.at)];
   }
 
   /** What was found, in words. */
   get words() {
     if (this.error !== null) return `not a regular expression: ${this.error}`;
     if (this.pattern === "") return "";
-    if (this.rows.length === 0) return "nothing matches";
-    return this.at < 0 ? `${this.rows.length} match` : `${this.at + 1} of ${this.rows.length}`;
+    if (this.length === 0) return "nothing matches";
+    return this.at < 0 ? `${this.length} match` : `${this.at + 1} of ${this.length}`;
   }
 }

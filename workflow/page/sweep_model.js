@@ -172,12 +172,21 @@ export class SweepModel {
     };
     const rows = isLarge(view.root) ? [view.root] : [];
     if (rows.length > 0 && this.loss(view, view.root, "inclusive").isTold) {
-      for (let i = 0; i < rows.length; i++) rows.push(...view.children(rows[i]).filter(isLarge));
+      for (let i = 0; i < rows.length; i++) rows.push(...this.#working(view, rows[i]).filter(isLarge));
     }
     const q = qValues(rows.map((row) => this.loss(view, row, "inclusive").pValue));
     found = new Map(rows.map((row, i) => [row, q[i]]));
     this.#qValues.set(view, found);
     return found;
+  }
+
+  /** Rows directly below with about as much work as is tested, or more. */
+  #working(view, row) {
+    const of = (runs) => runs.map((series) => view.below(row, series, "inclusive"));
+    const [base, at] = [of(this.baseRuns), of(this.atRuns)];
+    const least = 0.99 * TESTED * this.comparison.wholeAt;
+    const meanOf = (runs, place) => runs.reduce((sum, values) => sum + values[place], 0) / runs.length;
+    return Array.from(view.children(row)).filter((_, place) => meanOf(base, place) + meanOf(at, place) >= least);
   }
 
   /** Whether the inclusive excess is told from zero, also among all rows that are looked at. */
@@ -234,7 +243,7 @@ export class SweepModel {
         title: `excess ${title}`,
         hint: `excess work at ${at} against ${base}, percent of all work at ${at}: ${hint}`,
         unit: "percent",
-        value: (view, row) => (100 * view[side](row, this.#means.excess)) / comparison.wholeAt,
+        sum: { series: this.#means.excess, side, times: 100 / comparison.wholeAt },
         width: (view, row) => 100 * this.loss(view, row, side).halfWidth,
         // Of a row's own part no more is told than of the whole row.
         sure: (view, row) => this.isSignificant(view, row) && this.loss(view, row, side).isTold,

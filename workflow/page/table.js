@@ -20,7 +20,7 @@ export class Table {
   #rows = [];
   #printing = false;
 
-  /** `on` has `select(row)`, `sort(column)` and `toggle(index)`. */
+  /** `on` has `select(row)`, `sort(column)` and `toggle(row)`. */
   constructor(on) {
     this.on = on;
     this.head = element("div", { class: "head", role: "row" });
@@ -73,7 +73,7 @@ export class Table {
   /** Fills the rows that are on the screen. */
   draw() {
     if (!this.listing) return;
-    const count = this.listing.rows.length;
+    const count = this.listing.length;
     const height = Math.min(count * ROW, TALLEST);
     this.body.style.height = `${height}px`;
     set(this.root, { "aria-rowcount": count });
@@ -87,7 +87,7 @@ export class Table {
   }
 
   #firstAt(scroll) {
-    const count = this.listing.rows.length;
+    const count = this.listing.length;
     if (count * ROW <= TALLEST) return Math.floor(scroll / ROW);
     return Math.floor((scroll / (TALLEST - this.room * ROW)) * (count - this.room));
   }
@@ -107,35 +107,35 @@ export class Table {
     });
     const nameCell = element("div", { role: "gridcell", class: "name" }, [twisty, kind, name, where]);
     const root = element("div", { role: "row", class: "row" }, [nameCell, ...cells.map((cell) => cell.root)]);
-    const row = { root, twisty, kind, name, within, own, where, nameCell, cells, index: -1 };
+    const row = { root, twisty, kind, name, within, own, where, nameCell, cells, of: null };
     root.addEventListener("click", (event) => {
-      if (event.target === twisty) this.on.toggle(row.index);
-      else this.on.select(this.listing.rows[row.index]);
+      if (event.target === twisty) this.on.toggle(row.of);
+      else this.on.select(row.of);
       this.root.focus({ preventScroll: true });
     });
-    root.addEventListener("dblclick", () => this.on.toggle(row.index));
+    root.addEventListener("dblclick", () => this.on.toggle(row.of));
     this.body.append(root);
     return row;
   }
 
   #fill(of, index, top) {
-    const { view, rows, depths, forks, open } = this.listing;
-    const row = rows[index];
+    const { view, open } = this.listing;
+    const { row, depth, fork } = this.listing.at(index);
     const label = view.describe(row);
     const opens = view.hasChildren(row);
     const isSelected = row === this.selected;
-    of.index = index;
+    of.of = row;
     of.root.style.transform = `translateY(${top}px)`;
     of.root.id = `row-${index}`;
     set(of.root, {
-      "aria-level": depths[index] + 1,
+      "aria-level": depth + 1,
       "aria-rowindex": index + 1,
       "aria-expanded": opens ? String(open.has(row)) : null,
       "aria-selected": String(isSelected),
       "data-row": row,
     });
     if (isSelected) set(this.root, { "aria-activedescendant": of.root.id });
-    const moved = forks[index] * FORK + (depths[index] - forks[index]) * CHAIN;
+    const moved = fork * FORK + (depth - fork) * CHAIN;
     of.nameCell.style.paddingInlineStart = `${Math.min(moved, FARTHEST) + 4}px`;
     of.twisty.textContent = opens ? (open.has(row) ? "▾" : "▸") : "";
     of.kind.textContent = ["loop", "inlined", "module", "file"].includes(label.kind) ? label.kind : "";
@@ -155,7 +155,7 @@ export class Table {
 
   /** Brings a listed row onto the screen. */
   bringIntoSight(index) {
-    const count = this.listing.rows.length;
+    const count = this.listing.length;
     const first = this.#firstAt(this.root.scrollTop);
     if (index < first || index >= first + this.room) {
       const wanted = Math.max(0, index - Math.floor(this.room / 3));
@@ -168,7 +168,7 @@ export class Table {
 
   /** Draws after it was hidden, with the chosen row on the screen. */
   reveal() {
-    const index = this.listing.rows.indexOf(this.selected);
+    const index = this.listing.indexOf(this.selected);
     if (index >= 0) this.bringIntoSight(index);
   }
 

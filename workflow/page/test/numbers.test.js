@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { halfWidth, loss, repeated, uncertainty } from "../excess.js";
 import { bound, inflexion, sameWork, times } from "../bounds.js";
-import { ordered } from "../order.js";
+import { Order } from "../order.js";
 import { pValueOf, qValues, quantileOf, t95 } from "../student.js";
 import { actionOf } from "../keys.js";
 import { linkOf, stateOf } from "../link.js";
@@ -32,8 +32,8 @@ test("quantiles match the tables", () => {
   close(quantileOf(0.01, 4), 4.604, 1e-3);
 });
 
-test("few and many values have the same order", () => {
-  for (const count of [10, 5000]) {
+test("the order of few and many values is that of sorting, wherever it is looked at first", () => {
+  for (const count of [10, 129, 5000]) {
     const values = Float64Array.from({ length: count }, (_, i) => ((i * 7919) % 101) - 50);
     [values[3], values[4], values[5], values[6]] = [-0, 0, Infinity, -1e-300];
     for (const [descending, sign] of [
@@ -41,8 +41,27 @@ test("few and many values have the same order", () => {
       [false, 1],
     ]) {
       const wanted = [...values.keys()].sort((a, b) => sign * (values[a] - values[b]) || a - b);
-      assert.deepEqual([...ordered(values, descending)], wanted);
+      const order = new Order(values, descending);
+      const steps = Array.from({ length: count }, (_, i) => (i * 3571) % count);
+      for (const index of [...new Set([count >> 1, ...steps, ...values.keys()])])
+        assert.equal(order.at(index), wanted[index]);
+      const ranks = new Order(values, descending);
+      for (const index of [...new Set([...steps, ...values.keys()])]) assert.equal(ranks.rank(wanted[index]), index);
     }
+  }
+});
+
+test("what is no number comes after all that is", () => {
+  const order = new Order([1, NaN, 3, -Infinity]);
+  assert.deepEqual([0, 1, 2, 3].map((index) => order.at(index)), [2, 0, 1, 3]);
+});
+
+test("equal values, and those that are in order or the other way round, are ordered as fast as others", () => {
+  for (const valueOf of [() => 0, (i) => i, (i) => -i, (i) => i % 2]) {
+    const order = new Order(Float64Array.from({ length: 300000 }, (_, i) => valueOf(i)));
+    const start = performance.now();
+    for (let index = 0; index < order.length; index += 100) order.at(index);
+    assert.ok(performance.now() - start < 5000);
   }
 });
 

@@ -19,6 +19,7 @@ const tree = new Tree(new Data(packed({}, treeBlocks(RECURSIVE))));
 const series = new Series(tree, Float64Array.from(COSTS));
 const present = presence(tree, [series]);
 const functions = new Functions(tree);
+const callers = new CallersView(tree, present, functions);
 const inclusive = new Column({
   id: "t.incl",
   title: "t",
@@ -27,9 +28,12 @@ const inclusive = new Column({
   value: (view, row) => view.inclusive(row, series),
 });
 
+/** All that a search finds, the largest first. */
+const foundBy = (search) => Array.from({ length: search.length }, () => search.step(1));
+
 /** All rows below a row: name, inclusive, own, and what is below. */
 function outline(view, row = view.root) {
-  return view.children(row).map((child) => {
+  return Array.from(view.children(row), (child) => {
     const { name, callLine } = view.describe(child);
     const below = outline(view, child);
     return [
@@ -67,7 +71,7 @@ test("callers: recursion counts once, and inlined functions are functions", () =
 });
 
 test("flat: module, file, function, loop, line", () => {
-  assert.deepEqual(outline(new FlatView(tree, present, functions)), [
+  assert.deepEqual(outline(new FlatView(tree, present, callers)), [
     [
       "app",
       15,
@@ -101,7 +105,7 @@ test("rows are found again by their key in every view", () => {
   for (const view of [
     new ContextView(tree, present),
     new CallersView(tree, present, functions),
-    new FlatView(tree, present, functions),
+    new FlatView(tree, present, callers),
   ]) {
     const rows = [view.root];
     for (const row of rows) rows.push(...view.children(row));
@@ -115,9 +119,12 @@ test("a listing opens, closes, sorts, zooms, flattens and finds the hot path", (
   const view = new ContextView(tree, present);
   const listing = new Listing(view, [inclusive]);
   assert.deepEqual(listing.rows, [0, 10, 1]);
-  listing.toggle(2);
+  listing.toggle(1);
   assert.deepEqual(listing.rows, [0, 10, 1, 8, 2]);
-  assert.deepEqual(listing.depths, [0, 1, 1, 2, 2]);
+  assert.deepEqual(
+    listing.slice(9).map(({ depth }) => depth),
+    [0, 1, 1, 2, 2],
+  );
   listing.sortBy(inclusive);
   assert.deepEqual(listing.rows, [0, 1, 2, 8, 10]);
   listing.close(1);
@@ -136,10 +143,72 @@ test("a listing opens, closes, sorts, zooms, flattens and finds the hot path", (
   assert.ok(listing.rows.includes(10) && !listing.rows.includes(8));
 });
 
+test("a listing is the tree with what is open, whatever is opened, closed and looked at before", () => {
+  // A made-up tree of rows, numbered in pre-order; values repeat.
+  let state = 1;
+  const random = (below) => ((state = (state * 48271) % 2147483647), state % below);
+  const parents = [null];
+  for (let row = 1; row < 1500; row++) {
+    let above = row - 1;
+    for (let up = random(4); up > 0 && above > 0; up--) above = parents[above];
+    parents.push(above);
+  }
+  const below = parents.map(() => []);
+  parents.forEach((above, row) => row > 0 && below[above].push(row));
+  const view = {
+    root: 0,
+    children: (row) => below[row],
+    hasChildren: (row) => below[row].length > 0,
+    parent: (row) => parents[row],
+    describe: (row) => ({ name: `r${row % 17}` }),
+  };
+  const column = new Column({ id: "v", title: "v", unit: "count", whole: 100, value: (_, row) => (row * 31) % 23 });
+  const listing = new Listing(view, [column]);
+  const walked = (row, depth) => {
+    const found = [[row, depth]];
+    if (!listing.open.has(row)) return found;
+    const sign = listing.descending ? 1 : -1;
+    const byValue = (a, b) => sign * (column.value(view, b) - column.value(view, a)) || a - b;
+    const isLarge = (child) => listing.threshold === 0 || column.percent(view, child) >= listing.threshold;
+    for (const child of below[row].filter(isLarge).sort(byValue)) found.push(...walked(child, depth + 1));
+    return found;
+  };
+  for (let step = 0; step < 300; step++) {
+    const { row } = listing.at(random(listing.length));
+    if (step % 50 === 49) listing.sortBy(column);
+    else if (step % 70 === 69) listing.reveal(random(1500));
+    else if (step % 90 === 89) ((listing.threshold = random(3)), listing.refresh());
+    else listing.toggle(row);
+    const wanted = walked(listing.top, 0);
+    assert.equal(listing.length, wanted.length);
+    assert.deepEqual(
+      listing.slice(Infinity).map((one) => [one.row, one.depth]),
+      wanted,
+    );
+    const index = random(wanted.length);
+    assert.equal(listing.indexOf(wanted[index][0]), index);
+  }
+});
+
+test("a path of a hundred thousand calls is listed whole", () => {
+  const count = 100000;
+  const rows = Array.from({ length: count }, (_, i) => [i + 1, "function", "f", { module: "app", file: "a.c" }]);
+  const deep = new Tree(new Data(packed({}, treeBlocks(rows))));
+  const ones = new Series(deep, new Float64Array(count + 1).fill(1));
+  const view = new ContextView(deep, presence(deep, [ones]));
+  const sum = { series: ones, side: "inclusive", times: 1 };
+  const listing = new Listing(view, [new Column({ id: "t", title: "t", unit: "count", whole: count, sum })]);
+  for (let row = 1; row <= count; row++) listing.open.add(row);
+  listing.rebuild();
+  assert.equal(listing.length, count + 1);
+  assert.deepEqual(listing.at(count), { row: count, depth: count, fork: 0 });
+  assert.equal(listing.indexOf(count), count);
+});
+
 test("a search gives the largest first, and says what is wrong with a pattern", () => {
   const view = new ContextView(tree, present);
   const search = new Search(view, tree, "^[fg]$", inclusive);
-  assert.deepEqual(search.rows, [8, 2, 4, 5]);
+  assert.deepEqual(foundBy(search), [8, 2, 4, 5]);
   assert.deepEqual([search.step(1), search.words, search.step(-1)], [8, "1 of 4", 5]);
   assert.match(new Search(view, tree, "(", inclusive).words, /not a regular expression/);
   assert.equal(new Search(view, tree, "nothing", inclusive).words, "nothing matches");
@@ -166,7 +235,7 @@ test("ranks have their own part of a row, and some of them can be looked at", ()
   ];
   const spread = spreadOf(new Data(packed({ spreads }, blocks)));
   assert.deepEqual([...spread.of(new ContextView(tree, present), 2)], [1, 2]);
-  const callers = new CallersView(tree, present, functions);
+
   assert.deepEqual([...spread.of(callers, callers.children(0)[2])], [1, 6]);
   assert.equal(spread.imbalance(callers, callers.children(0)[2]), 100 * (12 / 7 - 1));
   const chosen = chosenOf("6-9", spread);
@@ -178,9 +247,9 @@ test("ranks have their own part of a row, and some of them can be looked at", ()
 });
 
 test("a search finds functions in every view", () => {
-  const names = (view) => new Search(view, tree, "^g$|unsampled", inclusive).rows.map((row) => view.describe(row).name);
+  const names = (view) => foundBy(new Search(view, tree, "^g$|unsampled", inclusive)).map((row) => view.describe(row).name);
   assert.deepEqual(names(new CallersView(tree, present, functions)), ["[unsampled]", "g"]);
-  assert.deepEqual(names(new FlatView(tree, present, functions)), ["[unsampled]", "g"]);
+  assert.deepEqual(names(new FlatView(tree, present, callers)), ["[unsampled]", "g"]);
 });
 
 test("a section holds those within it", () => {
@@ -229,15 +298,27 @@ test("many contexts are grouped as few are", () => {
     i + 1,
     "function",
     i % 2 ? "f" : `g${i}`,
-    { module: "app", file: "a.c" },
+    { module: "app", file: i % 100 === 1 ? "b.c" : "a.c" },
   ]);
   const large = new Tree(new Data(packed({}, treeBlocks(rows))));
   const ones = new Series(large, new Float64Array(count + 1).fill(1));
   const view = new CallersView(large, presence(large, [ones]), new Functions(large));
   const first = view.children(0);
-  assert.equal(first.length, count / 2 + 1);
-  const f = first.find((row) => view.describe(row).name === "f");
-  assert.deepEqual([view.inclusive(f, ones), view.own(f, ones), view.contexts(f).length], [count - 1, count / 2, 1]);
+  assert.equal(first.length, count / 2 + 2);
+  const f = first.find((row) => view.describe(row).name === "f" && view.describe(row).file === "a.c");
+  assert.deepEqual(
+    [view.inclusive(f, ones), view.own(f, ones), view.contexts(f).length],
+    [count - 3, count / 2 - count / 100, 1],
+  );
+  // In the flat view functions have the same values, those of the file that has nearly all and those of the other.
+  const flat = new FlatView(large, view.present, view);
+  const values = (of, rows) =>
+    Array.from(rows, (row) => [of.describe(row).name, of.inclusive(row, ones), of.own(row, ones)]).sort();
+  const [app] = flat.children(0);
+  const files = [...flat.children(app)];
+  assert.deepEqual(values(flat, files.flatMap((file) => [...flat.children(file)])), values(view, first));
+  const sums = files.map((file) => [...flat.below(file, ones, "own")].reduce((a, b) => a + b));
+  assert.deepEqual(sums, [count - count / 100, count / 100]);
   const listing = new Listing(view, [
     new Column({ id: "t", title: "t", unit: "count", value: (of, row) => of.inclusive(row, ones) }),
   ]);
