@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -68,7 +68,26 @@ impl Preload {
     fn is_at(&self, path: &Path) -> bool {
         let own = fs::symlink_metadata(path)
             .is_ok_and(|m| m.is_file() && m.uid() == geteuid().as_raw() && m.mode() & 0o022 == 0);
-        own && fs::read(path).is_ok_and(|bytes| bytes == self.bytes)
+        own && fs::File::open(path).and_then(|file| is_same(file, self.bytes)).unwrap_or(false)
+    }
+}
+
+/// Whether a file has these bytes and no others. Every start of a program waits for it: the file is not read into new memory.
+fn is_same(mut file: impl Read, bytes: &[u8]) -> io::Result<bool> {
+    let mut buffer = [0; 16 << 10];
+    let mut rest = bytes;
+    loop {
+        let count = match file.read(&mut buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            other => other?,
+        };
+        if count == 0 {
+            return Ok(rest.is_empty());
+        }
+        match rest.strip_prefix(&buffer[..count]) {
+            Some(after) => rest = after,
+            None => return Ok(false),
+        }
     }
 }
 
