@@ -4,7 +4,9 @@ import dataclasses
 import json
 import os
 import pathlib
+import signal
 import subprocess
+import sys
 import time
 
 
@@ -20,19 +22,42 @@ class Ended:
     stderr: str
 
 
+# What starts a command. Before it becomes another program a process has the memory of who started it, and the kernel counts that in
+# the most it ever had: a small interpreter is between. It writes to a pipe how the command ended and what it used.
+START = """
+import os, sys, time
+report = int(sys.argv[1])
+started = time.monotonic()
+child = os.fork()
+if child == 0:
+    os.close(report)
+    try:
+        os.execvp(sys.argv[2], sys.argv[2:])
+    except OSError as error:
+        os.write(2, f"{sys.argv[2]}: {error.strerror}\\n".encode())
+        os._exit(127)
+_, status, used = os.wait4(child, 0)
+ended = time.monotonic()
+text = f"{os.waitstatus_to_exitcode(status)} {ended - started} {used.ru_utime + used.ru_stime} {used.ru_maxrss}"
+os.write(report, text.encode())
+"""
+
+
 def run(command, environment=None, cwd=None, timeout=300):
     """Runs a command; raises if it fails, with what it said."""
-    started = time.monotonic()
-    with subprocess.Popen([str(word) for word in command], env={**os.environ, **(environment or {})}, cwd=cwd,
+    deadline = time.monotonic() + timeout
+    words = [str(word) for word in command]
+    report, end = os.pipe()
+    with subprocess.Popen([sys.executable, "-I", "-S", "-c", START, str(end), *words],
+                          env={**os.environ, **(environment or {})}, cwd=cwd, pass_fds=[end], start_new_session=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        # wait4 alone tells what one child used, so the pipes are read by hand.
-        output = read_all(process, started + timeout)
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    ended = Ended(time.monotonic() - started, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, process.returncode,
-                  *(text.decode(errors="replace") for text in output))
+        os.close(end)
+        output = [text.decode(errors="replace") for text in read_all(process, deadline)]
+    with open(report, encoding="ascii") as told:
+        status, wall, cpu, rss = told.read().split()
+    ended = Ended(float(wall), float(cpu), int(rss) / 1024, int(status), *output)
     if ended.status != 0:
-        raise RuntimeError(f"{' '.join(map(str, command))}: exit status {ended.status}\n{ended.stderr[-2000:]}")
+        raise RuntimeError(f"{' '.join(words)}: exit status {ended.status}\n{ended.stderr[-2000:]}")
     return ended
 
 
@@ -51,7 +76,7 @@ def read_all(process, deadline):
         while selector.get_map():
             ready = selector.select(max(0.0, deadline - time.monotonic()))
             if not ready:
-                process.kill()
+                os.killpg(process.pid, signal.SIGKILL)
                 raise TimeoutError(f"no end: {process.args}")
             for key, _ in ready:
                 some = os.read(key.fd, 1 << 16)
