@@ -9,7 +9,9 @@ use super::shared::{SLOT_WORDS, Shared};
 /// Goes through the work loop `$iterations` times in the code of the function where it stands.
 ///
 /// Each turn needs the result of the one before, so its time is the latency of a multiplication, an addition and
-/// a shift, whatever else the core does. Only 32 bits are multiplied, so nothing overflows in any build.
+/// a shift, whatever else the core does. Only 32 bits are multiplied, so nothing overflows in any build. Debug
+/// information has the line where it stands, so that lines tell the parts apart as names do.
+#[collapse_debuginfo(yes)]
 macro_rules! work {
     ($seed:expr, $iterations:expr, $mix:expr) => {{
         let mut value: u64 = $seed;
