@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::database::{Database, Provenance, Shard, Sorter, Unfinished};
 use crate::error::Error;
 use crate::load::{Source, Warnings, check_one_run, open_all, without_copies};
-use crate::merge::{Merge, merge};
+use crate::merge::{Logged, Merge, merge};
 use crate::messages::PlacedCalls;
 use crate::open::OpenOptions;
 use crate::run_info::RunInfo;
@@ -89,7 +89,7 @@ impl Measurements {
         let failed = |e: io::Error| Error::DatabaseWrite { path: dir.to_owned(), reason: e.to_string() };
         let unfinished = Unfinished::begin(dir)?;
         let Merge { head, section_values, mut values, .. } =
-            self.merge(options, Sorter::in_dir(unfinished.dir())).map_err(failed)?;
+            self.merge(options, Logged::Waits, Sorter::in_dir(unfinished.dir())).map_err(failed)?;
         unfinished.finish(head, &section_values, None, &mut || values.next().map_err(failed))
     }
 
@@ -98,20 +98,21 @@ impl Measurements {
     /// # Errors
     /// None that is known: nothing is written.
     pub fn merge_in_memory(&self, options: &OpenOptions) -> io::Result<Database> {
-        self.merged_with_calls(options).map(|(database, _)| database)
+        self.merged(options, Logged::Waits).map(|(database, _)| database)
     }
 
-    /// Merges them in memory, with what was logged of MPI's calls, if anything.
+    /// Merges them in memory, with what was logged of MPI's calls, if anything; what these waited for is not looked for.
     ///
     /// # Errors
     /// None that is known: nothing is written.
     pub fn with_calls(&self, options: &OpenOptions) -> Result<(Database, Option<PlacedCalls>), Error> {
         let failed = |source| Error::Directory { path: self.dir.clone(), source };
-        self.merged_with_calls(options).map_err(failed)
+        self.merged(options, Logged::Calls).map_err(failed)
     }
 
-    fn merged_with_calls(&self, options: &OpenOptions) -> io::Result<(Database, Option<PlacedCalls>)> {
-        let Merge { head, section_values, mut values, calls } = self.merge(options, Sorter::in_memory())?;
+    fn merged(&self, options: &OpenOptions, logged: Logged) -> io::Result<(Database, Option<PlacedCalls>)> {
+        let Merge { head, section_values, mut values, calls } =
+            self.merge(options, logged, Sorter::in_memory())?;
         let mut all = Vec::new();
         while let Some(values) = values.next()? {
             all.extend(values);
@@ -119,8 +120,8 @@ impl Measurements {
         Ok((Database::in_memory(head, all).with_section_rows(section_values), calls))
     }
 
-    fn merge(&self, options: &OpenOptions, sorter: Sorter) -> io::Result<Merge> {
-        merge(&self.sources, self.provenance(options), self.warnings.clone(), options, sorter)
+    fn merge(&self, options: &OpenOptions, logged: Logged, sorter: Sorter) -> io::Result<Merge> {
+        merge(&self.sources, self.provenance(options), self.warnings.clone(), options, logged, sorter)
     }
 }
 

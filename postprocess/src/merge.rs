@@ -28,7 +28,16 @@ pub(crate) struct Merge {
     pub calls: Option<PlacedCalls>,
 }
 
-/// Decodes, resolves and merges; what ranks waited for is looked for if the files are all of a run. Every file is decoded
+/// What is wanted of a log of MPI's calls.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Logged {
+    /// What ranks waited for, as metrics.
+    Waits,
+    /// Only the calls, for whoever goes through them.
+    Calls,
+}
+
+/// Decodes, resolves and merges; calls of MPI are looked at if the files are all of a run. Every file is decoded
 /// twice, and values go through `sorter`, so that memory holds the tree and a few files.
 ///
 /// # Errors
@@ -38,6 +47,7 @@ pub(crate) fn merge(
     mut provenance: Provenance,
     mut warnings: Warnings,
     options: &OpenOptions,
+    logged: Logged,
     sorter: Sorter,
 ) -> io::Result<Merge> {
     let mut table = ModuleTable::default();
@@ -56,10 +66,14 @@ pub(crate) fn merge(
     let is_whole = provenance.shards.is_empty();
     let mut waiting = is_whole.then(|| Waiting::of(sources, options.by_section)).flatten();
     for batch in batches(sources) {
-        for (source, process) in batch.iter().zip(decoded(batch)) {
+        let callers = waiting.as_ref().map(|waiting| waiting.callers(batch)).unwrap_or_default();
+        let mut callers = callers.into_iter();
+        for process in decoded(batch) {
             let indices = table.indices(&process);
-            let called =
-                waiting.as_mut().map(|waiting| waiting.place(&mut merger, source, &process, &indices));
+            let called = waiting
+                .as_mut()
+                .zip(callers.next())
+                .map(|(waiting, callers)| waiting.place(&mut merger, callers, &process, &indices));
             let process = match options.graft_openmp {
                 true => graft(process, |module, address| {
                     symbols[indices[module as usize]? as usize].function_start(address)
@@ -75,7 +89,11 @@ pub(crate) fn merge(
             warnings.extend(process.warnings);
         }
     }
-    let calls = waiting.map(|waiting| waiting.finish(&mut merger, &mut warnings)).transpose()?;
+    let found = |waiting: Waiting| match logged {
+        Logged::Waits => waiting.find(&mut merger, &mut warnings),
+        Logged::Calls => Ok(waiting.finish()),
+    };
+    let calls = waiting.map(found).transpose()?;
     let Merged { tree, locations, values, sections, section_values, contexts, location_places } =
         merger.finish()?;
     let calls = calls.map(|calls| calls.renumbered(&contexts, &location_places));

@@ -103,17 +103,20 @@ impl RunLog {
     }
 
     /// The nodes of its measurement file that a location called from, each with the section that was open (0 where sections are not
-    /// asked for), in order. The location must not have been read from.
-    pub(super) fn callers(&mut self, location: usize, by_section: bool) -> Vec<(u32, u16)> {
+    /// asked for), in order.
+    pub(super) fn callers(&self, location: usize, by_section: bool) -> Vec<(u32, u16)> {
+        let mut thread = self.threads[location].clone();
+        thread.rewind();
         let mut callers = FxHashSet::default();
+        let mut insert =
+            |call: &Call| callers.insert((call.context, if by_section { call.section } else { 0 }));
         let mut call = Call::default();
-        while let Ok(true) = self.next(location, &mut call) {
-            callers.insert((call.context, if by_section { call.section } else { 0 }));
+        while let Ok(true) = thread.next(&self.files, &mut call) {
+            insert(&call);
         }
-        callers.extend(
-            self.last(location).map(|call| (call.context, if by_section { call.section } else { 0 })),
-        );
-        self.threads[location].rewind();
+        thread.last.iter().for_each(|call| {
+            insert(call);
+        });
         let mut callers: Vec<_> = callers.into_iter().collect();
         callers.sort_unstable();
         callers
@@ -208,6 +211,24 @@ impl Thread {
         self.cursor.rewind();
         self.last = None;
     }
+
+    /// Reads its next call; false at its end.
+    fn next(&mut self, files: &Files, call: &mut Call) -> Result<bool, Broken> {
+        let Some(process) = self.process else { return Ok(false) };
+        let log = &files.processes[process];
+        match self.cursor.next(&log.content, &files.numbers[process], call) {
+            Next::Call => Ok(true),
+            Next::End => Ok(false),
+            Next::Unfinished => {
+                self.last = Some(call.clone());
+                Ok(false)
+            }
+            Next::Damaged(at) => Err(Broken {
+                place: log.name.clone(),
+                what: format!("damaged event at offset {at}; measure again, or leave this run out"),
+            }),
+        }
+    }
 }
 
 impl Log for RunLog {
@@ -224,21 +245,7 @@ impl Log for RunLog {
     }
 
     fn next(&mut self, location: usize, call: &mut Call) -> Result<bool, Broken> {
-        let thread = &mut self.threads[location];
-        let Some(process) = thread.process else { return Ok(false) };
-        let log = &self.files.processes[process];
-        match thread.cursor.next(&log.content, &self.files.numbers[process], call) {
-            Next::Call => Ok(true),
-            Next::End => Ok(false),
-            Next::Unfinished => {
-                thread.last = Some(call.clone());
-                Ok(false)
-            }
-            Next::Damaged(at) => Err(Broken {
-                place: log.name.clone(),
-                what: format!("damaged event at offset {at}; measure again, or leave this run out"),
-            }),
-        }
+        self.threads[location].next(&self.files, call)
     }
 
     fn last(&self, location: usize) -> Option<&Call> {

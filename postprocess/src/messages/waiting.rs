@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use falloff_messages::waits::{self, Waits};
 use falloff_messages::{Log, Options, Outcome, lead};
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::bursts::Bursts;
@@ -45,17 +46,27 @@ impl Waiting {
         })
     }
 
+    /// By file, whose locations in the log are its, and where each called from.
+    pub fn callers(&self, sources: &[Source]) -> Vec<Callers> {
+        let of = |source: &Source| {
+            let locations = self.log.locations_of(&source.name);
+            let nodes =
+                locations.clone().map(|location| self.log.callers(location, self.by_section)).collect();
+            Callers { locations, nodes }
+        };
+        sources.par_iter().map(of).collect()
+    }
+
     /// Gives the calls of a process their contexts; the process's locations in the log. The process is as it was decoded.
     pub fn place(
         &mut self,
         merger: &mut Merger<'_>,
-        source: &Source,
+        callers: Callers,
         process: &Process,
         modules: &[Option<u32>],
     ) -> Range<usize> {
-        let own = self.log.locations_of(&source.name);
-        for location in own.clone() {
-            let callers = self.log.callers(location, self.by_section);
+        let own = callers.locations;
+        for (location, callers) in own.clone().zip(callers.nodes) {
             let called: Vec<Called> = callers.iter().map(|key| called(process, *key)).collect();
             let contexts = merger.call_contexts(process, modules, &called);
             let contexts = callers.into_iter().zip(contexts).collect();
@@ -112,11 +123,16 @@ impl Waiting {
         Ok(())
     }
 
+    /// The calls, when all processes are there.
+    pub fn finish(self) -> PlacedCalls {
+        PlacedCalls { log: self.log, calls: self.calls, sections: self.sections, places: self.places }
+    }
+
     /// Finds the waits, when all processes are there, and gives their metrics to the merger.
     ///
     /// # Errors
     /// Those of the merger.
-    pub fn finish(mut self, merger: &mut Merger<'_>, warnings: &mut Warnings) -> io::Result<PlacedCalls> {
+    pub fn find(mut self, merger: &mut Merger<'_>, warnings: &mut Warnings) -> io::Result<PlacedCalls> {
         self.log.warnings().iter().for_each(|sentence| warnings.add("MPI log", sentence.as_str()));
         let mut of_place = |place: &Option<u32>| place.and_then(|place| self.sampled.remove(&place));
         let sampled = self.places.iter().map(|place| of_place(place).unwrap_or_default()).collect();
@@ -161,6 +177,13 @@ impl Waiting {
             places: self.places,
         })
     }
+}
+
+/// What is known of the calls in one file before it is merged.
+pub(crate) struct Callers {
+    locations: Range<usize>,
+    /// By location: nodes of the file, each with a section.
+    nodes: Vec<Vec<(u32, u16)>>,
 }
 
 /// A log, and where in a tree its calls were made.

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::Parser;
-use falloff_generator::{Shape, Sweep};
+use falloff_generator::{Shape, Stencil, Sweep};
 
 /// Writes measurement files
 #[derive(Debug, Parser)]
@@ -24,12 +24,20 @@ struct Args {
     /// Runs at each count of a sweep
     #[arg(long, default_value_t = 3)]
     repeat: u32,
+    /// Logged calls of MPI of all processes together, in place of call paths: a stencil on a square of about --locations ranks
+    #[arg(long)]
+    calls: Option<u64>,
     /// Directory of the files
     dir: PathBuf,
 }
 
 fn main() -> io::Result<()> {
-    let Args { locations, contexts, density, sweep, repeat, dir } = Args::parse();
+    let Args { locations, contexts, density, sweep, repeat, calls, dir } = Args::parse();
+    if let Some(calls) = calls {
+        let side = locations.isqrt();
+        let steps = calls / u64::from(side * side) / Stencil::CALLS;
+        return Stencil { side, steps }.write(&dir);
+    }
     if sweep.is_empty() {
         return Shape { locations, contexts, density }.write(&dir);
     }
