@@ -87,7 +87,8 @@ pub struct Collective {
     pub comm: CommId,
     /// Which of the operations on that communicator this is, from 0.
     pub sequence: u64,
-    /// The rank of the run that gives or gets, for operations that have one.
+    /// The rank of the run that gives or gets, for operations that have one. Between two groups, those who stand beside the root
+    /// and take no part do not say who it is.
     pub root: Option<u32>,
     /// Bytes that this rank gives.
     pub sent: u64,

@@ -1,6 +1,6 @@
 //! Small logs as a whole in memory.
 
-use crate::{Broken, Call, Communicator, Location, Log};
+use crate::{Broken, Call, Communicator, Location, Log, Op};
 
 /// A log whose calls are all in memory.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +40,12 @@ impl MemoryLog {
 
     /// Another communicator; its number.
     pub fn add_communicator(&mut self, members: Vec<u32>) -> u32 {
-        self.communicators.push(Communicator { members, others: Vec::new() });
+        self.add_intercommunicator(members, Vec::new())
+    }
+
+    /// A communicator between two groups; its number.
+    pub fn add_intercommunicator(&mut self, members: Vec<u32>, others: Vec<u32>) -> u32 {
+        self.communicators.push(Communicator { members, others });
         self.communicators.len() as u32 - 1
     }
 
@@ -63,11 +68,12 @@ impl MemoryLog {
         &self.calls[location]
     }
 
-    /// Ends a location's log in the call after `calls` calls, as if its rank had been killed there.
+    /// Ends a location's log in the call after `calls` calls, as if its rank had been killed there before anything was complete.
     pub fn cut(&mut self, location: usize, calls: usize) {
         let calls = calls.min(self.calls[location].len());
         if let Some(call) = self.calls[location].drain(calls..).next() {
-            self.last[location] = Some(Call { leave: call.enter, ops: Vec::new(), ..call });
+            let begun = call.ops.into_iter().filter(|op| !matches!(op, Op::Complete(_)));
+            self.last[location] = Some(Call { leave: call.enter, ops: begun.collect(), ..call });
         }
         self.whole[location] = false;
     }

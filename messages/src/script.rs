@@ -36,6 +36,12 @@ impl Script {
         CommId(self.log.add_communicator(members.to_vec()))
     }
 
+    /// A communicator between two groups.
+    pub fn between(&mut self, members: &[u32], others: &[u32]) -> CommId {
+        self.sequences.iter_mut().for_each(|sequences| sequences.push(0));
+        CommId(self.log.add_intercommunicator(members.to_vec(), others.to_vec()))
+    }
+
     /// Another thread of the last rank.
     pub fn thread(&mut self) -> usize {
         let rank = self.posts.len() - 1;

@@ -5,8 +5,13 @@ use super::{
     operations::Origin,
     outcome::{Mismatch, Outcome, Place},
 };
-use crate::{Collective, CommId, Operation, Visitor, members::Members, need::Need};
+use crate::{
+    Collective, CommId, Operation, Visitor,
+    members::Members,
+    need::{Need, has_root, is_bystander},
+};
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 
 /// A member's operation that is not complete: what it entered, and from where.
 pub(super) struct Membership {
@@ -44,6 +49,8 @@ struct Side {
     place: usize,
     rank: u32,
     origin: Origin,
+    /// It takes no part, and does not say who the root is.
+    is_bystander: bool,
 }
 
 /// All different operations that were entered as one.
@@ -54,9 +61,13 @@ struct Sides {
 
 impl Sides {
     fn add(&mut self, side: Side) {
-        let is_same = |known: &&mut Side| known.operation == side.operation && known.root == side.root;
+        let is_same = |known: &&mut Side| {
+            let says_no_other = known.root == side.root || known.is_bystander || side.is_bystander;
+            known.operation == side.operation && says_no_other
+        };
+        let key = |side: &Side| (side.is_bystander, side.place);
         match std::iter::once(&mut self.one).chain(&mut self.others).find(is_same) {
-            Some(known) if side.place < known.place => *known = side,
+            Some(known) if key(&side) < key(known) => *known = side,
             Some(_) => {}
             None => self.others.push(side),
         }
@@ -132,7 +143,7 @@ impl<V: Visitor> Collectives<V> {
             let sides = vec![(place(rank, origin), operation, root)];
             return outcome.mismatch(Mismatch { comm, sequence, is_member: false, sides });
         };
-        let side = Side { operation, root, place: at, rank, origin };
+        let side = Side { operation, root, place: at, rank, origin, is_bystander: is_bystander(collective) };
         let spare = &mut self.spare;
         let instance = self.instances.entry((comm, sequence)).or_insert_with(|| Instance {
             operation,
@@ -148,6 +159,7 @@ impl<V: Visitor> Collectives<V> {
         instance.sides.add(side);
         let membership = Membership { collective: *collective, need, joined: instance.joined.len() };
         self.open[rank as usize].insert(collective.post, membership);
+        instance.root = instance.root.or(root);
         if instance.root == Some(rank) {
             instance.root_joined = Some(instance.joined.len());
         }
@@ -176,7 +188,8 @@ impl<V: Visitor> Collectives<V> {
                 }
             }
         }
-        if is_full || has_grown || instance.root == Some(rank) {
+        let is_between = self.members.opposite(comm, rank).is_some();
+        if is_full || has_grown || is_between || instance.root == Some(rank) {
             self.woken.append(&mut instance.waiters);
         }
     }
@@ -189,7 +202,14 @@ impl<V: Visitor> Collectives<V> {
         };
         match need {
             Need::Nobody => true,
-            Need::All => instance.joined.len() >= self.members.count(collective.comm),
+            Need::All => match others(&self.members, rank, collective) {
+                Some(others) => {
+                    let place = |member: u32| self.members.place(collective.comm, member);
+                    let is_other = |member: u32| place(member).is_some_and(|at| others.contains(&at));
+                    instance.joined.iter().filter(|(member, _)| is_other(*member)).count() == others.len()
+                }
+                None => instance.joined.len() >= self.members.count(collective.comm),
+            },
             Need::Root(_) => instance.root_joined.is_some(),
             Need::Before => {
                 self.members.place(collective.comm, rank).is_some_and(|place| place < instance.prefix)
@@ -207,7 +227,8 @@ impl<V: Visitor> Collectives<V> {
             instance.waiters.push(location);
             return None;
         }
-        if membership.need == Need::All {
+        let others = others(&self.members, rank, &membership.collective);
+        if membership.need == Need::All && others.is_none() {
             return Some(&instance.joined);
         }
         let members = &self.members;
@@ -228,7 +249,15 @@ impl<V: Visitor> Collectives<V> {
                 self.needed
                     .extend(instance.joined.iter().filter(|&&(member, _)| place(member) <= own).cloned());
             }
-            Need::All | Need::Nobody => self.needed.extend(find(rank, membership.joined)),
+            Need::All => {
+                let takes_part = |member: u32| {
+                    member == rank
+                        || place(member).zip(others.as_ref()).is_some_and(|(at, all)| all.contains(&at))
+                };
+                self.needed
+                    .extend(instance.joined.iter().filter(|&&(member, _)| takes_part(member)).cloned());
+            }
+            Need::Nobody => self.needed.extend(find(rank, membership.joined)),
         }
         self.needed.sort_unstable_by_key(|&(rank, _)| place(rank));
         Some(&self.needed)
@@ -249,18 +278,25 @@ impl<V: Visitor> Collectives<V> {
         }
     }
 
+    /// Ranks for which a member would wait that enters an operation.
+    pub fn awaited(&self, rank: u32, collective: &Collective) -> Vec<u32> {
+        let need = Need::of(collective, rank);
+        self.missing(rank, &Membership { collective: *collective, need, joined: 0 })
+    }
+
     /// Ranks for which a member waits.
     pub fn missing(&self, rank: u32, membership: &Membership) -> Vec<u32> {
         let Membership { collective, need, .. } = membership;
         let instance = self.instances.get(&(collective.comm, collective.sequence));
         let joined = instance.map(|instance| &instance.joined[..]).unwrap_or_default();
-        let count = match need {
-            Need::Nobody | Need::Root(_) => 0,
-            Need::All => self.members.count(collective.comm),
-            Need::Before => self.members.place(collective.comm, rank).unwrap_or(0),
+        let places = match need {
+            Need::Nobody | Need::Root(_) => 0..0,
+            Need::All => {
+                others(&self.members, rank, collective).unwrap_or(0..self.members.count(collective.comm))
+            }
+            Need::Before => 0..self.members.place(collective.comm, rank).unwrap_or(0),
         };
-        let mut missing: Vec<u32> =
-            (0..count).map(|place| self.members.rank(collective.comm, place)).collect();
+        let mut missing: Vec<u32> = places.map(|place| self.members.rank(collective.comm, place)).collect();
         if let Need::Root(root) = need {
             missing.push(*root);
         }
@@ -279,4 +315,9 @@ impl<V: Visitor> Collectives<V> {
             }
         }
     }
+}
+
+/// Between two groups, the places of those whom the root of an operation gives to or gets from.
+fn others(members: &Members, rank: u32, collective: &Collective) -> Option<Range<usize>> {
+    if has_root(collective.operation) { members.opposite(collective.comm, rank) } else { None }
 }

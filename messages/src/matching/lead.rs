@@ -5,7 +5,7 @@ use super::{
     collectives::Collectives,
     messages::Messages,
     operations::{Id, NONE, Operation, Origin, Side},
-    reader::{Reader, begins},
+    reader::{Reader, message},
 };
 use crate::{Call, Completion, Log, Matched, Mode, Op, Visitor, members::Members};
 use std::collections::{BTreeSet, VecDeque};
@@ -94,7 +94,7 @@ pub fn lead<L: Log + ?Sized, V: Visitor>(
 
 pub(super) struct Leader<'a, L: Log + ?Sized, V: Visitor> {
     pub(super) reader: Reader<'a, L>,
-    visitor: &'a mut V,
+    pub(super) visitor: &'a mut V,
     pub(super) messages: Messages<V>,
     pub(super) collectives: Collectives<V>,
     pub(super) states: Vec<State>,
@@ -210,11 +210,11 @@ impl<L: Log + ?Sized, V: Visitor> Leader<'_, L, V> {
     /// Does an operation of the current call, unless it has to wait.
     fn step(&mut self, location: usize, op: &Op) -> Result<Option<Wait>, Error> {
         let rank = self.reader.rank(location);
-        if let Some(post) = begins(op)
+        if let Some((post, comm)) = message(op)
             && self.reader.locations_of(rank).len() > 1
         {
             let leave = self.reader.current(location).leave;
-            if self.reader.is_preceded(location, post, leave)? {
+            if self.reader.is_preceded(location, post, comm, leave)? {
                 self.turned_down[rank as usize].push(location);
                 return Ok(Some(Wait::Thread));
             }
@@ -265,6 +265,11 @@ impl<L: Log + ?Sized, V: Visitor> Leader<'_, L, V> {
             return self.complete_message(location, rank, id, completion);
         }
         let Some(membership) = self.collectives.open(rank, post) else {
+            let leave = self.reader.current(location).leave;
+            if self.reader.is_begun_elsewhere(location, post, leave)? {
+                self.turned_down[rank as usize].push(location);
+                return Ok(Some(Wait::Thread));
+            }
             self.outcome.strays += 1;
             self.visitor.other(location, self.reader.current(location), op, Some(completion));
             return Ok(None);

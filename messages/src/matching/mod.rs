@@ -3,6 +3,7 @@
 mod blocked;
 mod by_post;
 mod collectives;
+mod cut;
 mod lead;
 mod messages;
 mod operations;

@@ -40,7 +40,7 @@ pub struct Outcome {
     pub mismatches: Vec<Mismatch>,
     /// Some of the unmatched.
     pub unmatched: Vec<Unmatched>,
-    /// Where each location waits that could not go on.
+    /// Where each location waits that could not go on, also in the call in which its log ends.
     pub blocked: Vec<Blocked>,
     /// Calls in which logs end: what ranks were in when they were killed, or when room ran out.
     pub cut: Vec<Place>,
@@ -150,6 +150,9 @@ impl fmt::Display for Outcome {
                 writeln!(f, "{count} {what}")?;
             }
         }
+        if !self.cycle.is_empty() {
+            writeln!(f, "ranks {} wait for one another in a ring", join(&self.cycle))?;
+        }
         for mismatch in &self.mismatches {
             writeln!(f, "{mismatch}")?;
         }
@@ -159,11 +162,9 @@ impl fmt::Display for Outcome {
         for blocked in &self.blocked {
             writeln!(f, "{blocked}")?;
         }
-        for place in &self.cut {
+        let is_told = |place: &&Place| self.blocked.iter().any(|blocked| blocked.place == **place);
+        for place in self.cut.iter().filter(|place| !is_told(place)) {
             writeln!(f, "{place}: the log ends in this call")?;
-        }
-        if !self.cycle.is_empty() {
-            writeln!(f, "ranks {} wait for one another in a ring", join(&self.cycle))?;
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Calls of all locations, read as far ahead as it takes to know how a receive will end.
 
 use super::{Error, by_post::ByPost};
-use crate::{Call, Collective, Completion, Log, Op, Receive, Send};
+use crate::{Call, Collective, CommId, Completion, Log, Op, Receive, Send};
 use std::{collections::VecDeque, ops::Range};
 
 pub(super) struct Reader<'l, L: Log + ?Sized> {
@@ -140,18 +140,49 @@ impl<'l, L: Log + ?Sized> Reader<'l, L> {
         }
     }
 
-    /// Whether another thread of the rank has still to begin an operation numbered below `post`, which belongs to a call that
-    /// ended at `leave`.
-    pub fn is_preceded(&mut self, location: usize, post: u64, leave: u64) -> Result<bool, Error> {
+    /// Whether another thread of the rank has still to begin a message of a communicator that is numbered below `post`, which
+    /// belongs to a call that ended at `leave`. Collective operations have numbers of their own, and hold nobody up.
+    pub fn is_preceded(
+        &mut self,
+        location: usize,
+        post: u64,
+        comm: CommId,
+        leave: u64,
+    ) -> Result<bool, Error> {
+        self.is_ahead(location, leave, |op| {
+            let next = message(op).filter(|(_, of)| *of == comm);
+            next.map(|(next, _)| next < post)
+        })
+    }
+
+    /// Whether another thread of the rank has still to begin the operation of this number, which a call completes that ended at
+    /// `leave`.
+    pub fn is_begun_elsewhere(&mut self, location: usize, post: u64, leave: u64) -> Result<bool, Error> {
+        self.is_ahead(location, leave, |op| begins(op).filter(|next| *next >= post).map(|next| next == post))
+    }
+
+    /// Whether what lies ahead of another thread of the rank, in calls from before `leave`, is so: the first operation decides of
+    /// which that can be told.
+    fn is_ahead(
+        &mut self,
+        location: usize,
+        leave: u64,
+        decide: impl Fn(&Op) -> Option<bool>,
+    ) -> Result<bool, Error> {
         for other in self.locations_of(self.rank(location)) {
-            if other != location && self.begins_before(other, post, leave)? {
+            if other != location && self.is_ahead_of(other, leave, &decide)? {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    fn begins_before(&mut self, location: usize, post: u64, leave: u64) -> Result<bool, Error> {
+    fn is_ahead_of(
+        &mut self,
+        location: usize,
+        leave: u64,
+        decide: &impl Fn(&Op) -> Option<bool>,
+    ) -> Result<bool, Error> {
         let mut ahead = 0;
         loop {
             if ahead == self.cursors[location].calls.len() && !self.read(location)? {
@@ -163,8 +194,8 @@ impl<'l, L: Log + ?Sized> Reader<'l, L> {
                 return Ok(false);
             }
             let begun = if ahead == 0 { cursor.op } else { 0 };
-            if let Some(next) = call.ops[begun..].iter().find_map(begins) {
-                return Ok(next < post);
+            if let Some(is_so) = call.ops[begun..].iter().find_map(decide) {
+                return Ok(is_so);
             }
             ahead += 1;
         }
@@ -205,8 +236,16 @@ impl<'l, L: Log + ?Sized> Reader<'l, L> {
     }
 }
 
+/// Number and communicator of the message that this sends or receives, if it does.
+pub(super) fn message(op: &Op) -> Option<(u64, CommId)> {
+    match op {
+        Op::Send(Send { post, comm, .. }) | Op::Receive(Receive { post, comm, .. }) => Some((*post, *comm)),
+        _ => None,
+    }
+}
+
 /// The number of the operation that this begins, if it begins one.
-pub(super) fn begins(op: &Op) -> Option<u64> {
+fn begins(op: &Op) -> Option<u64> {
     match op {
         Op::Send(Send { post, .. })
         | Op::Receive(Receive { post, .. })

@@ -82,13 +82,14 @@ impl<L: Log + ?Sized, V: Visitor> Leader<'_, L, V> {
             let awaits = self.awaited(location, wait);
             self.outcome.blocked.push(Blocked { place, awaits });
         }
-        self.outcome.cycle = cycle(&self.outcome.blocked);
-        for location in 0..self.states.len() {
-            if let Some(call) = self.reader.log().last(location) {
-                let origin = origin(location, self.reader.finished(location), call);
-                self.outcome.cut.push(place(&self.reader, self.reader.rank(location), origin));
-            }
+        for (location, awaits) in self.awaited_at_ends() {
+            let Some(call) = self.reader.log().last(location) else { continue };
+            let origin = origin(location, self.reader.finished(location), call);
+            let place = place(&self.reader, self.reader.rank(location), origin);
+            self.outcome.cut.push(place.clone());
+            self.outcome.blocked.extend(awaits.map(|awaits| Blocked { place, awaits }));
         }
+        self.outcome.cycle = cycle(&self.outcome.blocked);
         let reader = &self.reader;
         let unmatched = self.messages.unmatched();
         for operation in unmatched.iter().map(|&(_, operation)| operation).chain(self.messages.unresolved()) {

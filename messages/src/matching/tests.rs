@@ -40,7 +40,7 @@ impl Visitor for Witness {
         sent: (usize, u64),
         posted: Option<(usize, u64)>,
     ) {
-        assert_eq!(sent, (location, send.post));
+        assert_eq!(sent.1, send.post);
         let posted = posted.map_or(String::new(), |(at, post)| format!(" into {at}.{post}"));
         self.told[location].push(format!("{} sent{posted}", send.post));
     }
@@ -199,6 +199,67 @@ fn each_collective_operation_needs_whom_it_needs() {
 }
 
 #[test]
+fn between_two_groups_who_stands_beside_the_root_takes_no_part() {
+    let mut s = Script::new(5);
+    let between = s.between(&[0, 1], &[2, 3, 4]);
+    for rank in 0..5 {
+        // Of the first group 1 is the root, and rank 0 stands beside it.
+        let root = (rank > 0).then_some(1);
+        s.collective(rank, Operation::Broadcast, between, root, 8);
+        s.collective(rank, Operation::Gather, between, root, 8);
+        if rank > 0 {
+            s.barrier(rank);
+        }
+    }
+    s.barrier(0);
+    let (told, outcome) = told(&s);
+    assert_eq!(told[0][..2], ["0 with [0]", "1 with [0]"]);
+    assert_eq!(told[1][..2], ["0 with [1]", "1 with [1, 2, 3, 4]"]);
+    assert_eq!(told[3][..2], ["0 with [1, 3]", "1 with [3]"]);
+    assert_eq!((outcome.collectives, outcome.is_whole()), (3, true), "{outcome}");
+    // The root gets from the other group without waiting for its own.
+    let mut s = Script::new(3);
+    let between = s.between(&[0, 1], &[2]);
+    s.collective(1, Operation::Reduce, between, 1, 8);
+    s.send(1, 0, 0, 8);
+    s.collective(2, Operation::Reduce, between, 1, 8);
+    s.recv(0, 1, 0);
+    s.collective(0, Operation::Reduce, between, None, 8);
+    assert!(self::told(&s).1.is_whole());
+}
+
+#[test]
+fn a_thread_completes_what_another_begins() {
+    let mut s = Script::new(2);
+    let second = s.thread();
+    // Thread 0 of rank 1 waits for a send that thread 1 begins, after something that takes it longer.
+    s.compute(1, 10);
+    let sent = s.isend(second, 0, 0, 8);
+    s.wait(1, &[done(sent)]);
+    s.recv(0, 1, 0);
+    let (told, outcome) = told(&s);
+    assert_eq!(told[1], ["0 sent"]);
+    assert!(outcome.is_whole(), "{outcome}");
+}
+
+#[test]
+fn collective_operations_of_a_thread_do_not_hold_another_ones_messages() {
+    let mut s = Script::new(2);
+    let (first, second) = (s.comm(&[0, 1]), s.comm(&[0, 1]));
+    let thread = s.thread();
+    // Rank 1 gives up both communicators before its thread sends; rank 0 only when it has got that.
+    s.length = 1;
+    s.collective(1, Operation::Make, first, None, 0);
+    s.collective(1, Operation::Make, second, None, 0);
+    s.send(thread, 0, 0, 8);
+    s.recv(0, 1, 0);
+    s.collective(0, Operation::Make, first, None, 0);
+    s.collective(0, Operation::Make, second, None, 0);
+    let (_, outcome) = told(&s);
+    assert!(outcome.is_whole(), "{outcome}");
+}
+
+#[test]
 fn a_nonblocking_collective_operation_holds_at_its_completion() {
     let mut s = Script::new(2);
     let first = s.icollective(0, Operation::AllReduce, CommId(0), None);
@@ -286,6 +347,36 @@ fn where_a_log_ends_early_the_others_are_matched_without_it() {
     assert!(outcome.blocked.is_empty());
     // Rank 0 loses its second and third barrier and its third message; rank 2 both barriers.
     assert_eq!((outcome.breaks, outcome.unmatched_sends, outcome.incomplete_collectives), (5, 1, 2));
+}
+
+#[test]
+fn a_run_that_was_killed_when_it_was_stuck_tells_who_waited_for_whom() {
+    let mut s = Script::new(4);
+    // A ring of two in receives; the third waits for the first in a request, the fourth in a barrier for all.
+    s.recv(0, 1, 4);
+    s.recv(1, 0, 4);
+    let posted = s.irecv(2, 0, 5);
+    s.wait(2, &[done(posted)]);
+    s.barrier(3);
+    [(0, 0), (1, 0), (2, 1), (3, 0)].map(|(location, calls)| s.log.cut(location, calls));
+    let (_, outcome) = told(&s);
+    assert_eq!(outcome.cycle, [0, 1]);
+    let text = outcome.to_string();
+    assert!(
+        text.contains("rank 2, call 1 (MPI_Waitall, call path 2) waits for a message from rank 0"),
+        "{text}"
+    );
+    assert!(
+        text.contains("rank 3, call 0 (MPI_Collective, call path 3) waits for ranks 0, 1, 2 in"),
+        "{text}"
+    );
+    assert!(!text.contains("the log ends"), "{text}");
+    // Who is killed on the way into a message waits for nobody.
+    let mut s = Script::new(2);
+    s.ssend(0, 1, 4, 8);
+    s.recv(1, 0, 4);
+    [0, 1].map(|location| s.log.cut(location, 0));
+    assert!(self::told(&s).1.blocked.is_empty());
 }
 
 #[test]

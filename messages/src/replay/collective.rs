@@ -51,7 +51,7 @@ impl<const K: usize> Simulation<'_, K> {
         }
     }
 
-    /// When each member leaves an operation for which it needs all, by place; at a root only the root's own is told.
+    /// When each member leaves an operation for which it needs all, in the order of `all`; at a root only the root's own is told.
     pub(super) fn leave_all(&mut self, collective: &Collective, all: &[(u32, Joined<K>)]) -> Vec<Times<K>> {
         let [times, scratch] = &mut self.scratch;
         let mut left: Vec<Times<K>> = all.iter().map(|(_, joined)| joined.at).collect();
@@ -69,7 +69,7 @@ impl<const K: usize> Simulation<'_, K> {
             times.clear();
             times.extend(all.iter().map(|(_, joined)| joined.at[run]));
             let hop = Hop { overhead, flight };
-            let root = collective.root.and_then(|root| self.members.place(collective.comm, root));
+            let root = collective.root.and_then(|root| all.iter().position(|(rank, _)| *rank == root));
             match (collective.operation, root) {
                 (Operation::Reduce | Operation::Gather, Some(root)) => {
                     let gathers = collective.operation == Operation::Gather;

@@ -211,11 +211,11 @@ impl<const K: usize> Visitor for Simulation<'_, K> {
         all: &[(u32, Joined<K>)],
     ) {
         let rank = self.places[location].rank;
-        let place = self.members.place(collective.comm, rank).unwrap_or(0);
         let times = if Need::of(collective, rank) != Need::All {
             std::array::from_fn(|run| self.leaves(run, rank, collective, all))
         } else if collective.root.is_some() {
-            self.leave_all(collective, all)[place]
+            let own = all.iter().position(|(member, _)| *member == rank).unwrap_or(0);
+            self.leave_all(collective, all)[own]
         } else {
             let key = (collective.comm, collective.sequence);
             if !self.done.contains_key(&key) {
@@ -223,7 +223,7 @@ impl<const K: usize> Visitor for Simulation<'_, K> {
                 self.done.insert(key, Done { left: times.len(), times });
             }
             let Some(done) = self.done.get_mut(&key) else { return };
-            let times = done.times[place];
+            let times = done.times[self.members.place(collective.comm, rank).unwrap_or(0)];
             done.left -= 1;
             if done.left == 0 {
                 self.done.remove(&key);

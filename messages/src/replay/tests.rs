@@ -268,6 +268,21 @@ fn less_noise_brings_bursts_to_the_floor_of_their_kind() {
 }
 
 #[test]
+fn between_two_groups_only_the_other_group_holds_the_root() {
+    let mut s = Script::new(4);
+    let between = s.between(&[0, 1], &[2, 3]);
+    for (rank, time) in [90, 10, 20, 30].into_iter().enumerate() {
+        s.barrier(rank);
+        s.compute(rank, time);
+    }
+    for (rank, root) in [(0, None), (1, Some(1)), (2, Some(1)), (3, Some(1))] {
+        s.collective(rank, Operation::Reduce, between, root, 8);
+    }
+    let run = &runs(&s, &[Scenario::new(Network::IDEAL)])[0];
+    assert_eq!(run.finish, [90, 30, 20, 30]);
+}
+
+#[test]
 fn threads_of_a_rank_have_a_clock_each() {
     let mut s = Script::new(2);
     let second = s.thread();

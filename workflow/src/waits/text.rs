@@ -22,6 +22,8 @@ pub struct TextOptions {
 
 /// Causes that are told of each call path that waited.
 const CAUSES: usize = 3;
+/// Sentences about what found no other side.
+const UNFINISHED: usize = 12;
 /// Columns before a cause.
 const BELOW: usize = 11;
 
@@ -53,6 +55,7 @@ fn header(waiting: &Waiting, name: &str, warnings: &[String], options: &TextOpti
     let mut caveats = warnings.to_vec();
     if !outcome.is_whole() {
         caveats.push("the logs do not tell all: what found no other side counts as not waiting".into());
+        caveats.extend(unfinished(&outcome.to_string()));
     }
     if checks.violated > 0 {
         caveats.push(format!(
@@ -64,6 +67,17 @@ fn header(waiting: &Waiting, name: &str, warnings: &[String], options: &TextOpti
     }
     lines.extend(caveats.iter().map(|text| options.paint.yellow(&format!("  ! {text}"))));
     lines
+}
+
+/// The first of what an outcome tells beside its sums: who waits for one another, who for whom, and in which calls logs end.
+fn unfinished(outcome: &str) -> Vec<String> {
+    let mut told: Vec<String> = outcome.lines().skip(1).map(str::to_owned).collect();
+    let more = told.len().saturating_sub(UNFINISHED);
+    if more > 0 {
+        told.truncate(UNFINISHED);
+        told.push(format!("and {more} more, which `falloff view` tells"));
+    }
+    told
 }
 
 fn headline(waiting: &Waiting, paint: Paint) -> Vec<String> {

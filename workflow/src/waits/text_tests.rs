@@ -59,6 +59,21 @@ fn the_report_says_who_waits_and_why() {
 }
 
 #[test]
+fn the_report_of_a_run_that_got_stuck_says_who_waits_for_whom() {
+    let mut log = MemoryLog::new(2);
+    for rank in 0..2 {
+        let other = Some(1 - rank);
+        let receive = Receive { post: 0, from: other, tag: Some(4), comm: Default::default() };
+        call(&mut log, rank, "MPI_Recv", [0, 5], 1, vec![Op::Receive(receive), done(0, other)]);
+    }
+    let waiting = Waiting::of(&mut log, Options::default(), SamePaths, |_| vec!["main".into()]).unwrap();
+    let options = TextOptions { paint: Paint::default(), width: 110, threshold: 0.005, limit: 12 };
+    let text = text(&waiting, "run", &[], &options);
+    let told = ["ranks 0, 1 wait for one another in a ring", "waits for a message from rank 1 with tag 4"];
+    assert!(told.iter().all(|told| text.contains(told)), "{text}");
+}
+
+#[test]
 fn json_has_all_of_it() {
     let document: Value = serde_json::from_str(&json(&waiting()).unwrap()).unwrap();
     assert_eq!((&document["schema"], &document["version"]), (&"falloff.waits".into(), &1.into()));
