@@ -119,13 +119,13 @@ fn begins(log: &mut Log, arguments: Arguments, shape: Shape) -> [Option<Item>; 2
             [None; 2]
         }
         Shape::Free => {
-            requests::take(arguments.handle_at(0));
+            requests::take(arguments.handle_at(0), log.owner());
             [None; 2]
         }
         Shape::Cancel => {
             let handle = arguments.handle_at(0);
-            if let Some(request) = requests::take(handle) {
-                requests::put(handle, Request { is_cancelled: true, ..request });
+            if let Some(request) = requests::take(handle, log.owner()) {
+                requests::put(handle, log.owner(), Request { is_cancelled: true, ..request });
             }
             [None; 2]
         }
@@ -247,6 +247,6 @@ fn keep(log: &mut Log, arguments: Arguments, shape: Shape, life: Life, result: c
             is_cancelled: false,
             has_more: !core::mem::replace(&mut is_last, false),
         };
-        requests::put(handle, request);
+        requests::put(handle, log.owner(), request);
     }
 }

@@ -2,7 +2,7 @@
 
 use falloff_format::events::{Item, Operation};
 
-use super::communicators::{self, Communicator};
+use super::communicators::{self, Communicator, Parts};
 use super::frame::Arguments;
 use super::messages::post_for;
 use super::shapes::{Layout, Life};
@@ -57,28 +57,30 @@ pub fn begins(arguments: Arguments, operation: Operation, layout: Layout, life: 
         Some(root) if root == abi.nobody => (Role::Bystander, None),
         Some(root) => (Role::Member, Some(communicator.peer(root))),
     };
-    let parts = Parts { arguments, communicator, role, among_neighbours: operation == Operation::Neighbours };
-    let (sent, received) = if role == Role::Bystander { (0, 0) } else { parts.bytes(layout, operation) };
+    let among_neighbours = operation == Operation::Neighbours;
+    let counted = Counted { arguments, communicator, role, among_neighbours };
+    let (sent, received) = if role == Role::Bystander { (0, 0) } else { counted.bytes(layout, operation) };
     let sequence = if life == Life::Persistent { 0 } else { communicator.next_sequence() };
     let (post, communicator) = (post_for(life), communicator.id);
     Some(Item::Collective { post, operation, communicator, sequence, root, sent, received })
 }
 
 /// Counts bytes.
-struct Parts<'a> {
+struct Counted<'a> {
     arguments: Arguments,
     communicator: &'a Communicator,
     role: Role,
     among_neighbours: bool,
 }
 
-impl Parts<'_> {
+impl Counted<'_> {
     /// How many a process gives to, and how many it gets from.
-    fn partners(&self) -> (u32, u32) {
+    fn partners(&self) -> (Parts, Parts) {
+        let peers = Parts::all(self.communicator.peers().size());
         if self.among_neighbours {
             (self.communicator.destinations, self.communicator.sources)
         } else {
-            (self.communicator.peers().size(), self.communicator.peers().size())
+            (peers, peers)
         }
     }
 
@@ -88,16 +90,21 @@ impl Parts<'_> {
     }
 
     /// Bytes of a part for each of some processes.
-    fn parts(&self, counts: usize, kind: usize, partners: u32) -> u64 {
-        let count = self.arguments.counts(counts, partners).sum();
+    fn parts(&self, counts: usize, kind: usize, partners: Parts) -> u64 {
+        let count = self.counts(counts, partners).map(|(_, count)| count).sum();
         self.arguments.abi.bytes(count, self.arguments.word(kind))
     }
 
+    /// Places and counts of the parts that are for somebody.
+    fn counts(&self, counts: usize, partners: Parts) -> impl Iterator<Item = (usize, u64)> {
+        let counts = self.arguments.counts(counts, partners.places).enumerate();
+        counts.filter(move |(at, _)| partners.has(*at))
+    }
+
     /// The same with a type for each.
-    fn typed_parts(&self, counts: usize, kinds: usize, partners: u32) -> u64 {
+    fn typed_parts(&self, counts: usize, kinds: usize, partners: Parts) -> u64 {
         let (abi, kinds) = (self.arguments.abi, self.arguments.word(kinds));
-        let counts = self.arguments.counts(counts, partners).enumerate();
-        counts.map(|(at, count)| abi.bytes(count, abi.handle_in(kinds, at))).sum()
+        self.counts(counts, partners).map(|(at, count)| abi.bytes(count, abi.handle_in(kinds, at))).sum()
     }
 
     /// What is given from the buffer at a place; `received` if it is the one that is received into.
@@ -108,21 +115,22 @@ impl Parts<'_> {
     /// Bytes given and got. What is not significant is not looked at.
     fn bytes(&self, layout: Layout, operation: Operation) -> (u64, u64) {
         let is_root = self.role == Role::Root;
-        let (givers, (destinations, sources)) = (self.communicator.peers().size(), self.partners());
+        let (givers, (destinations, sources)) =
+            (Parts::all(self.communicator.peers().size()), self.partners());
         let either = |root: u64| if is_root { (root, 0) } else { (0, root) };
         match layout {
             Layout::None => (0, 0),
             Layout::Broadcast => either(self.part(1, 2)),
             Layout::Scatter if is_root => {
                 let each = self.part(1, 2);
-                (each.saturating_mul(givers.into()), self.own_part(each))
+                (each.saturating_mul(givers.count().into()), self.own_part(each))
             }
             Layout::Scatter => (0, self.part(4, 5)),
             Layout::Scatterv if is_root => (self.parts(1, 3, givers), self.own_count_in(1, 3)),
             Layout::Scatterv => (0, self.part(5, 6)),
             Layout::Gather if is_root => {
                 let each = self.part(4, 5);
-                (self.own_part(each), each.saturating_mul(givers.into()))
+                (self.own_part(each), each.saturating_mul(givers.count().into()))
             }
             Layout::Gather | Layout::Gatherv if !is_root => (self.part(1, 2), 0),
             Layout::Gather | Layout::Gatherv => (self.own_count_in(4, 6), self.parts(4, 6, givers)),
@@ -137,7 +145,7 @@ impl Parts<'_> {
             }
             Layout::ReduceScatter => {
                 let members = self.communicator.group().size();
-                (self.parts(2, 3, members), self.own_count(2, 3))
+                (self.parts(2, 3, Parts::all(members)), self.own_count(2, 3))
             }
             Layout::ReduceScatterBlock => {
                 let each = self.part(2, 3);
@@ -146,18 +154,19 @@ impl Parts<'_> {
             Layout::AllGather => {
                 let each = self.part(4, 5);
                 let own = self.unless_in_place(0, || self.part(1, 2), each);
-                let copies = if self.among_neighbours { destinations } else { 1 };
-                (own.saturating_mul(copies.into()), each.saturating_mul(sources.into()))
+                let copies = if self.among_neighbours { destinations.count() } else { 1 };
+                (own.saturating_mul(copies.into()), each.saturating_mul(sources.count().into()))
             }
             Layout::AllGatherv => {
                 let all = self.parts(4, 6, sources);
                 let own = self.unless_in_place(0, || self.part(1, 2), self.own_count_in(4, 6));
-                let copies = if self.among_neighbours { destinations } else { 1 };
+                let copies = if self.among_neighbours { destinations.count() } else { 1 };
                 (own.saturating_mul(copies.into()), all)
             }
             Layout::AllToAll => {
-                let all = self.part(4, 5).saturating_mul(sources.into());
-                (self.unless_in_place(0, || self.part(1, 2).saturating_mul(destinations.into()), all), all)
+                let all = self.part(4, 5).saturating_mul(sources.count().into());
+                let given = || self.part(1, 2).saturating_mul(destinations.count().into());
+                (self.unless_in_place(0, given, all), all)
             }
             Layout::AllToAllv => {
                 let all = self.parts(5, 7, sources);

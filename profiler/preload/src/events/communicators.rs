@@ -1,6 +1,7 @@
 //! What handles of communicators and windows stand for: their members as ranks of `MPI_COMM_WORLD`, and which of all with these
 //! members they are.
 
+use core::ffi::c_int;
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use falloff_format::events::{CommunicatorRecord, SCOPE_WINDOW, UNKNOWN_RANK};
@@ -21,6 +22,38 @@ const BLOCKS_MAX: usize = 1 << 12;
 /// Slots of handles in the first table, a power of two.
 const FIRST: usize = 1 << 8;
 
+/// Places of a buffer for the parts of several processes, among which there may be some for nobody: beyond the ends of a grid.
+#[derive(Clone, Copy, Default)]
+pub struct Parts {
+    /// How many places.
+    pub places: u32,
+    /// The bits of those, among the first 128, that are for nobody.
+    nobody: u128,
+}
+
+impl Parts {
+    /// One for each of so many processes.
+    pub fn all(places: u32) -> Parts {
+        Parts { places, nobody: 0 }
+    }
+
+    /// One for each of these ranks, of which some are nobody.
+    pub fn of(ranks: &[c_int], nobody: c_int) -> Parts {
+        let bits = ranks.iter().take(128).enumerate().filter(|(_, rank)| **rank == nobody);
+        Parts { places: ranks.len() as u32, nobody: bits.fold(0, |bits, (at, _)| bits | 1 << at) }
+    }
+
+    /// How many are for somebody.
+    pub fn count(self) -> u32 {
+        self.places - self.nobody.count_ones()
+    }
+
+    /// Whether the part at a place is for somebody.
+    pub fn has(self, at: usize) -> bool {
+        at >= 128 || self.nobody >> at & 1 == 0
+    }
+}
+
 /// A communicator or window.
 pub struct Communicator {
     /// Its number in the file.
@@ -34,9 +67,9 @@ pub struct Communicator {
     /// Where its neighbours are to be asked for.
     pub neighbours: Neighbours,
     /// Neighbours that this process gets from.
-    pub sources: u32,
+    pub sources: Parts,
     /// Neighbours that it gives to.
-    pub destinations: u32,
+    pub destinations: Parts,
     /// Collective operations that this process has begun on it.
     sequence: AtomicU64,
 }
@@ -171,8 +204,8 @@ pub fn copy(handle: u64, of: &Communicator, scope: u32) -> Option<&'static Commu
 pub fn set_neighbours(
     communicator: &'static Communicator,
     neighbours: Neighbours,
-    sources: u32,
-    destinations: u32,
+    sources: Parts,
+    destinations: Parts,
 ) {
     let place = core::ptr::from_ref(communicator).cast_mut();
     // SAFETY: within a block, which is written through the pointer that made it; no other thread has the handle before the
@@ -194,8 +227,8 @@ impl Communicator {
             others,
             ordinal: 0,
             neighbours: Neighbours::None,
-            sources: 0,
-            destinations: 0,
+            sources: Parts::default(),
+            destinations: Parts::default(),
             sequence: AtomicU64::new(0),
         }
     }

@@ -58,7 +58,7 @@ pub fn begins(log: &mut Log, arguments: Arguments, which: Which, tests: bool) {
     let mut tells = false;
     for at in 0..count {
         let handle = arguments.abi.handle_in(array, at);
-        let request = requests::take(handle);
+        let request = requests::take(handle, log.owner());
         tells |= request.is_some_and(|r| {
             r.is_active && (r.is_cancelled || r.has_more || matches!(r.item, Item::Receive { .. }))
         });
@@ -123,7 +123,7 @@ pub fn ends(
     }
     for at in 0..count {
         if let Some(Taken { handle, request: Some(request) }) = log.taken_at(count, at).copied() {
-            requests::put(handle, request);
+            requests::put(handle, log.owner(), request);
         }
     }
 }
@@ -154,11 +154,11 @@ fn complete(
         log.write(&Item::Complete { post: post_of(&request.item), message, void });
     }
     if request.has_more
-        && let Some(other) = requests::take(taken.handle)
+        && let Some(other) = requests::take(taken.handle, log.owner())
     {
         complete(log, arguments, Taken { request: Some(other), ..taken }, statuses, at, failed, call);
     }
     if request.is_persistent {
-        requests::put(taken.handle, Request { is_active: false, ..request });
+        requests::put(taken.handle, log.owner(), Request { is_active: false, ..request });
     }
 }

@@ -73,6 +73,11 @@ impl Arguments {
         Arguments { call, abi, large }
     }
 
+    /// The same with counts of 64 bits.
+    pub fn large(self) -> Arguments {
+        Arguments { large: true, ..self }
+    }
+
     /// An argument as it is.
     pub fn word(self, index: usize) -> u64 {
         // SAFETY: an argument of the call.

@@ -109,6 +109,11 @@ impl Log {
         true
     }
 
+    /// Number of the thread.
+    pub fn owner(&self) -> u32 {
+        self.owner
+    }
+
     /// Whether this is the call under way.
     pub fn is_in(&self, call: Call) -> bool {
         self.depth == call.depth()

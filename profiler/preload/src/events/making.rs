@@ -8,7 +8,7 @@ use falloff_format::events::{
 use falloff_format::records::Kind;
 use zerocopy::IntoBytes;
 
-use super::communicators::{self, Communicator};
+use super::communicators::{self, Communicator, Parts};
 use super::frame::Arguments;
 use super::library::{self, Abi};
 use super::log::{Log, next_post};
@@ -129,8 +129,9 @@ fn note_neighbours(abi: &Abi, of: &'static Communicator, neighbours: Neighbours,
     for rank in sources.iter().take(from).chain(destinations.iter().take(to)) {
         row.number(if *rank == abi.nobody { UNKNOWN_RANK } else { of.peer(*rank) });
     }
+    let parts = |ranks: &[c_int], count: usize| Parts::of(ranks.get(..count).unwrap_or(&[]), abi.nobody);
+    communicators::set_neighbours(of, neighbours, parts(&sources, from), parts(&destinations, to));
     let (sources, destinations) = (from as u32, to as u32);
-    communicators::set_neighbours(of, neighbours, sources, destinations);
     let record = TopologyRecord { communicator: of.id, dimensions, sources, destinations };
     let text = row.bytes.get(..row.at).unwrap_or(&[]);
     undisturbed(|| records::append(Patience::Wait, Kind::Topology, record.as_bytes(), &[text]));

@@ -61,7 +61,7 @@ pub fn begins(log: &mut Log, arguments: Arguments, shape: Shape) -> [Option<Item
         Shape::Send(mode, life) => [send(arguments, mode, life, [1, 2, 3, 4], communicator(5)), None],
         Shape::Receive(life) => [receive(arguments, life, [3, 4], communicator(5)), None],
         Shape::MatchedReceive(life) => {
-            let matched = requests::take(arguments.handle_at(3)).map(|request| request.item);
+            let matched = requests::take(arguments.handle_at(3), log.owner()).map(|request| request.item);
             [matched.map(|item| again(item, post_for(life))), None]
         }
         Shape::Exchange(life) => {
@@ -75,6 +75,8 @@ pub fn begins(log: &mut Log, arguments: Arguments, shape: Shape) -> [Option<Item
             [sent, receive(arguments, life, [5, 6], own)]
         }
         Shape::PartitionedSend => {
+            // Of a part they count in 64 bits.
+            let arguments = arguments.large();
             let sent = send(arguments, Mode::Standard, Life::Persistent, [2, 3, 4, 5], communicator(6));
             [sent.map(|item| times(item, arguments.int(1).max(0) as u64)), None]
         }
@@ -171,10 +173,10 @@ pub fn start(log: &mut Log, arguments: Arguments, shape: Shape) {
     };
     for at in 0..count {
         let handle = arguments.abi.handle_in(arguments.word(array), at);
-        if let Some(request) = requests::take(handle) {
+        if let Some(request) = requests::take(handle, log.owner()) {
             let item = again(request.item, next_post());
             log.write(&item);
-            requests::put(handle, Request { item, is_active: true, ..request });
+            requests::put(handle, log.owner(), Request { item, is_active: true, ..request });
         }
     }
 }
@@ -199,8 +201,10 @@ pub fn probed(log: &mut Log, arguments: Arguments, shape: Shape, result: c_int, 
     log.enter_late(call);
     let communicator = communicators::of(arguments.abi, arguments.handle(2));
     let status = arguments.word(status_place);
+    // From nobody there is nothing to receive.
     if let (Some(place), Some(communicator)) = (message_place, communicator)
         && status != arguments.abi.ignored_status
+        && arguments.int(0) != arguments.abi.nobody
     {
         let seen = message(arguments.abi, communicator.id, status, 0);
         let item = Item::Receive {
@@ -211,6 +215,6 @@ pub fn probed(log: &mut Log, arguments: Arguments, shape: Shape, result: c_int, 
         };
         let request =
             Request { item, is_active: true, is_persistent: false, is_cancelled: false, has_more: false };
-        requests::put(arguments.handle_at(place), request);
+        requests::put(arguments.handle_at(place), log.owner(), request);
     }
 }

@@ -32,6 +32,8 @@ const BYTES_MAX: usize = 1 << 30;
 #[derive(Clone, Copy)]
 struct Place {
     handle: u64,
+    /// The thread that put it here.
+    owner: u32,
     request: Request,
     /// Index of the next plus one.
     next: u32,
@@ -60,14 +62,15 @@ static TABLE: Lock<Table> = Lock::new(Table {
     free: 0,
 });
 
-/// Notes what a request stands for; false if there is no room.
-pub fn put(handle: u64, request: Request) -> bool {
-    TABLE.lock().put(handle, request)
+/// Notes what a request of a thread stands for; false if there is no room.
+pub fn put(handle: u64, owner: u32, request: Request) -> bool {
+    TABLE.lock().put(handle, owner, request)
 }
 
-/// Takes out what a request stands for. Of several, the one put last.
-pub fn take(handle: u64) -> Option<Request> {
-    if handle == 0 { None } else { TABLE.lock().take(handle) }
+/// Takes out what a request stands for, for a thread to complete it. Of several, the one that this thread has put last, or else any
+/// has.
+pub fn take(handle: u64, owner: u32) -> Option<Request> {
+    if handle == 0 { None } else { TABLE.lock().take(handle, owner) }
 }
 
 impl Table {
@@ -76,7 +79,7 @@ impl Table {
         self.slots.wrapping_add(mixed as usize & (self.room - 1))
     }
 
-    fn put(&mut self, handle: u64, request: Request) -> bool {
+    fn put(&mut self, handle: u64, owner: u32, request: Request) -> bool {
         if self.free == 0 && self.used == self.room && !self.grow() {
             return false;
         }
@@ -94,32 +97,39 @@ impl Table {
                 self.free = (*at).next;
             }
             let slot = self.slot(handle);
-            at.write(Place { handle, request, next: *slot });
+            at.write(Place { handle, owner, request, next: *slot });
             *slot = place;
         }
         true
     }
 
-    fn take(&mut self, handle: u64) -> Option<Request> {
+    fn take(&mut self, handle: u64, owner: u32) -> Option<Request> {
         if self.room == 0 {
             return None;
         }
         let mut link = self.slot(handle);
+        let mut found: Option<*mut u32> = None;
         // SAFETY: links lead to places that are in use, and end in 0.
         unsafe {
             while *link != 0 {
-                let place = *link;
-                let at = self.places.add(place as usize - 1);
+                let at = self.places.add(*link as usize - 1);
                 if (*at).handle == handle {
-                    *link = (*at).next;
-                    (*at).next = self.free;
-                    self.free = place;
-                    return Some((*at).request);
+                    if (*at).owner == owner {
+                        found = Some(link);
+                        break;
+                    }
+                    found = found.or(Some(link));
                 }
                 link = &raw mut (*at).next;
             }
+            let link = found?;
+            let place = *link;
+            let at = self.places.add(place as usize - 1);
+            *link = (*at).next;
+            (*at).next = self.free;
+            self.free = place;
+            Some((*at).request)
         }
-        None
     }
 
     /// Doubles the room.
