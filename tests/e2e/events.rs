@@ -1,93 +1,52 @@
-//! Event logs: what programs count of themselves is in their logs, whatever MPI they use and from which language.
+//! Event logs: what programs in C count of themselves is in their logs, whatever MPI they use.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use crate::support::event_log::{EventLog, check_together};
+use crate::support::event_run::{libraries, program_is_right};
+use crate::support::{Workshop, bash, build_with, data, outcome, tools};
 
-use crate::support::event_log::{EventLog, Tallies, check_together, told};
-use crate::support::{Outcome, Running, Workshop, bash, build_with, data, outcome, tools};
-
-const LIBRARIES: [&str; 2] = ["openmpi", "mpich"];
-
-/// The libraries that are here, with compilers for the language.
-fn libraries(compiler: &str) -> impl Iterator<Item = &'static str> {
-    let needed = move |mpi: &str| [format!("{compiler}.{mpi}"), format!("mpirun.{mpi}")];
-    let is_here = move |mpi: &&str| tools::have(&needed(mpi).each_ref().map(String::as_str));
-    LIBRARIES.into_iter().filter(is_here)
+/// A program of `tests/programs/events` under each library at 2, 4 and 8 ranks: library, ranks and logs.
+#[track_caller]
+fn program_is_logged(name: &str) -> Vec<(&'static str, u32, Vec<EventLog>)> {
+    libraries("mpicc").flat_map(|mpi| built_is_logged(mpi, name, "")).collect()
 }
 
-/// Runs a program with and without a log; gives the logs.
+/// The same with counts of 64 bits, which MPICH has.
 #[track_caller]
-fn logged(shop: &Workshop, mpi: &str, ranks: u32, program: &str) -> (Outcome, Vec<EventLog>) {
-    let sorted = |text: &str| {
-        let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
-        lines.sort();
-        lines
-    };
-    let plain = outcome(&mut bash(shop.dir(), &format!("mpirun.{mpi} -n {ranks} {program}"))).expect_code(0);
-    let run = format!("run-{mpi}-{ranks}");
-    let text = format!("mpirun.{mpi} -n {ranks} \"$FALLOFF\" run --events mpi -o {run} -- {program}");
-    let measured = outcome(&mut bash(shop.dir(), &text)).expect_code(0);
-    assert_eq!(sorted(&measured.stdout), sorted(&plain.stdout));
-    let mut logs = EventLog::of_run(&shop.path(&run));
-    // A program that only starts the one with MPI has made no calls.
-    logs.retain(|log| !log.threads.is_empty());
-    assert_eq!(logs.len(), ranks as usize);
-    (measured, logs)
+fn large_program_is_logged(name: &str) -> Vec<(&'static str, u32, Vec<EventLog>)> {
+    let has_them = libraries("mpicc").filter(|mpi| *mpi == "mpich");
+    has_them.flat_map(|mpi| built_is_logged(mpi, name, "-DLARGE")).collect()
 }
 
-/// What the program says of itself must be what its logs say, and these must go together.
 #[track_caller]
-fn counts_are_right(shop: &Workshop, mpi: &str, ranks: u32, program: &str) -> Vec<EventLog> {
-    let (measured, logs) = logged(shop, mpi, ranks, program);
-    let told = told(&measured.stdout);
-    let seen: BTreeMap<i32, Tallies> = logs.iter().map(|log| (log.rank, log.tallies())).collect();
-    assert_eq!(seen, told, "{mpi}, {ranks} ranks");
-    logs.iter().for_each(EventLog::check);
-    check_together(&logs);
-    logs
-}
-
-/// A program of `tests/programs/events` under each library at these numbers of ranks; gives the last logs.
-#[track_caller]
-fn program_is_logged(name: &str, ranks: &[u32]) -> BTreeMap<&'static str, Vec<EventLog>> {
+fn built_is_logged(mpi: &'static str, name: &str, flags: &str) -> [(&'static str, u32, Vec<EventLog>); 3] {
     let shop = Workshop::shared();
-    let mut last = BTreeMap::new();
-    for mpi in libraries("mpicc") {
-        let program = format!("{name}-{mpi}");
-        build_with(&shop, &format!("mpicc.{mpi} -O2 -g -pthread"), &format!("events/{name}.c"), &program);
-        for ranks in ranks {
-            last.insert(mpi, counts_are_right(&shop, mpi, *ranks, &format!("./{program}")));
-        }
-    }
-    last
+    let compiler = format!("mpicc.{mpi} -O2 -g -pthread {flags}");
+    build_with(&shop, &compiler, &format!("events/{name}.c"), name);
+    [2, 4, 8].map(|ranks| (mpi, ranks, program_is_right(&shop, mpi, ranks, &format!("./{name}"))))
 }
 
 #[test]
 fn blocking_messages_are_logged() {
-    for logs in program_is_logged("messages", &[2, 4, 8]).values() {
+    for (.., logs) in program_is_logged("messages") {
         let calls = logs[0].calls();
         // Once for each of eight lengths.
         assert_eq!((calls["MPI_Ssend"], calls["MPI_Rsend"], calls["MPI_Sendrecv_replace"]), (8, 1, 8));
-        // Probes are there once for each that found something.
+        // Probes are there once for each that found something, also nobody.
         let probes = ["MPI_Probe", "MPI_Iprobe", "MPI_Mprobe", "MPI_Improbe", "MPI_Mrecv", "MPI_Imrecv"];
-        assert_eq!(probes.map(|name| calls[name]), [1; 6]);
+        assert_eq!(probes.map(|name| calls[name]), [1, 1, 2, 2, 3, 1]);
     }
 }
 
 #[test]
 fn requests_are_logged() {
-    for (mpi, logs) in program_is_logged("requests", &[2, 4]) {
+    for (mpi, ranks, logs) in program_is_logged("requests") {
         let calls = logs[0].calls();
-        assert_eq!((calls["MPI_Test"], calls["MPI_Testall"], calls["MPI_Testany"]), (8, 1, 12), "{mpi}");
-        assert_eq!(
-            (calls["MPI_Startall"], calls["MPI_Start"], calls["MPI_Cancel"]),
-            (if mpi == "mpich" { 3 } else { 2 }, 4, 1)
-        );
+        let tests = ["MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Cancel"];
+        assert_eq!(tests.map(|name| calls[name]), [8, 1, 12, 2], "{mpi}, {ranks}");
+        let starts = (calls["MPI_Startall"], calls["MPI_Start"]);
+        assert_eq!(starts, (if mpi == "mpich" { 9 } else { 8 }, 5), "{mpi}, {ranks}");
         // Open MPI 4.1 has neither, which is how the program was built.
         assert_eq!(calls.contains_key("MPI_Psend_init") && calls.contains_key("MPI_Send_c"), mpi == "mpich");
     }
@@ -95,16 +54,19 @@ fn requests_are_logged() {
 
 #[test]
 fn collective_operations_are_logged() {
-    for (mpi, logs) in program_is_logged("collectives", &[4, 2]) {
+    for (mpi, ranks, logs) in program_is_logged("collectives") {
         let calls = logs[0].calls();
-        assert_eq!((calls["MPI_Alltoallw"], calls["MPI_Ineighbor_alltoallv"]), (1, 1), "{mpi}");
-        assert_eq!(calls.get("MPI_Bcast_init").copied(), (mpi == "mpich").then_some(1));
+        assert_eq!((calls["MPI_Alltoallw"], calls["MPI_Ineighbor_alltoallv"]), (1, 2), "{mpi}, {ranks}");
+        assert_eq!(calls.get("MPI_Bcast_init").copied(), (mpi == "mpich").then_some(2));
     }
 }
 
 #[test]
 fn communicators_are_told_apart() {
-    for (mpi, logs) in program_is_logged("communicators", &[2, 4]) {
+    for (mpi, ranks, logs) in program_is_logged("communicators") {
+        if ranks != 4 {
+            continue;
+        }
         let own = &logs[3];
         let rows: Vec<_> = own.topologies.iter().map(|(of, row)| (of.dimensions, row.clone())).collect();
         let nobody = u64::from(u32::MAX);
@@ -121,138 +83,40 @@ fn communicators_are_told_apart() {
 
 #[test]
 fn windows_are_logged() {
-    for (mpi, logs) in program_is_logged("windows", &[2, 4]) {
+    for (mpi, ranks, logs) in program_is_logged("windows") {
         // Of rank 0, who tests until all is done: the last time counts.
-        assert_eq!(logs[0].calls().get("MPI_Win_test"), Some(&1), "{mpi}");
+        assert_eq!(logs[0].calls().get("MPI_Win_test"), Some(&1), "{mpi}, {ranks}");
+    }
+}
+
+#[test]
+fn counts_of_64_bits_are_logged() {
+    for (program, function) in [
+        ("messages", "MPI_Sendrecv_replace_c"),
+        ("requests", "MPI_Issend_c"),
+        ("collectives", "MPI_Alltoallw_c"),
+        ("windows", "MPI_Rget_accumulate_c"),
+    ] {
+        for (.., logs) in large_program_is_logged(program) {
+            assert!(logs[0].calls().contains_key(function), "{program}");
+        }
     }
 }
 
 #[test]
 fn threads_have_logs_of_their_own() {
-    for (mpi, logs) in program_is_logged("threads", &[2]) {
-        // The first thread begins and ends MPI, three have three calls a round.
+    for (mpi, ranks, logs) in program_is_logged("threads") {
+        // The first thread begins and ends MPI and makes what the others need; three have three calls a round, and five more in
+        // every tenth.
         let calls: Vec<_> =
             logs[0].threads.iter().map(|items| items.iter().filter(|i| is_leave(i)).count()).collect();
-        assert_eq!(calls, [2, 900, 900, 900], "{mpi}");
+        let each = if ranks == 2 { 1050 } else { 35 };
+        assert_eq!(calls, [8, each, each, each], "{mpi}, {ranks}");
     }
 }
 
 fn is_leave(item: &falloff_format::events::Item) -> bool {
     matches!(item, falloff_format::events::Item::Leave { .. })
-}
-
-#[test]
-fn all_bindings_of_fortran_are_logged() {
-    let shop = Workshop::shared();
-    for mpi in libraries("mpifort") {
-        for binding in ["MPIF_H", "MPI_MODULE", "MPI_F08"] {
-            let program = format!("{binding}-{mpi}");
-            build_with(&shop, &format!("mpifort.{mpi} -O2 -g -D{binding}"), "events/bindings.F90", &program);
-            for ranks in [2, 4] {
-                counts_are_right(&shop, mpi, ranks, &format!("./{program}"));
-                fs::remove_dir_all(shop.path(&format!("run-{mpi}-{ranks}"))).unwrap();
-            }
-        }
-    }
-}
-
-#[test]
-fn python_is_logged() {
-    let python = data().join("../.venv/bin/python");
-    // By its path: an executable that is not there is a missing tool.
-    if !tools::have(&[&python.to_string_lossy()]) {
-        return;
-    }
-    let shop = Workshop::shared();
-    fs::copy(crate::support::programs().join("events/messages.py"), shop.path("messages.py")).unwrap();
-    for mpi in libraries("mpicc") {
-        // The wheel wants MPICH's library by the name that others give it.
-        let link = "ln -sf \"$(ldconfig -p | sed -n 's/.*libmpich.so.12 .*=> //p')\" libmpi.so.12";
-        outcome(&mut bash(shop.dir(), link)).expect_code(0);
-        let here = shop.dir().display();
-        let program =
-            format!("env MPI4PY_MPIABI={mpi} LD_LIBRARY_PATH={here} {} messages.py", python.display());
-        for ranks in [2, 4] {
-            let logs = counts_are_right(&shop, mpi, ranks, &program);
-            // It calls what has counts of 64 bits if there is such a thing.
-            assert_eq!(logs[0].calls().contains_key("MPI_Send_c"), mpi == "mpich");
-        }
-    }
-}
-
-/// The logs of a program that goes wrong, after `ending` has dealt with it.
-fn wrong(mpi: &str, kind: &str, ending: impl Fn(Running, &str)) -> Vec<EventLog> {
-    let shop = Workshop::shared();
-    build_with(&shop, &format!("mpicc.{mpi} -O2 -g"), "events/wrong.c", "wrong");
-    let text = format!("exec mpirun.{mpi} -n 2 \"$FALLOFF\" run --events mpi -o run -- ./wrong {kind} > out");
-    let running = Running::start(&mut bash(shop.dir(), &text));
-    let said = || fs::read_to_string(shop.path("out")).unwrap_or_default();
-    if kind == "deadlock" {
-        let start = Instant::now();
-        while said().lines().count() < 2 {
-            assert!(start.elapsed() < Duration::from_secs(60), "the program does not begin");
-            sleep(Duration::from_millis(20));
-        }
-        // Both are on their way into the call that never ends.
-        sleep(Duration::from_millis(300));
-    }
-    ending(running, &said());
-    EventLog::of_run(&shop.path("run"))
-}
-
-#[test]
-fn a_deadlock_can_be_read() {
-    for mpi in libraries("mpicc") {
-        for signal in [Signal::SIGTERM, Signal::SIGKILL] {
-            let logs = wrong(mpi, "deadlock", |running, said| {
-                if signal == Signal::SIGTERM {
-                    running.signal(signal);
-                } else {
-                    let process = said.split_whitespace().last().unwrap().parse().unwrap();
-                    kill(Pid::from_raw(process), signal).unwrap();
-                }
-                running.wait();
-            });
-            assert_eq!(logs.len(), 2);
-            for log in &logs {
-                assert_eq!(log.last_calls(), ["MPI_Recv"], "{mpi}, {signal}");
-                let last = log.items().last().unwrap();
-                let falloff_format::events::Item::Receive { from, tag: Some(4), .. } = last else {
-                    panic!("{mpi}, {signal}: {last:?}")
-                };
-                assert_eq!(*from, Some(1 - log.rank.cast_unsigned()));
-            }
-        }
-    }
-}
-
-#[test]
-fn an_abort_can_be_read() {
-    for mpi in libraries("mpicc") {
-        let logs = wrong(mpi, "abort", |running, _| assert_ne!(running.wait().code(), 0));
-        assert_eq!(logs[1].last_calls(), ["MPI_Abort"], "{mpi}");
-        assert_eq!(logs[0].calls()["MPI_Barrier"], 1, "{mpi}");
-    }
-}
-
-#[test]
-fn a_message_that_nobody_receives_is_there() {
-    for mpi in libraries("mpicc") {
-        let logs = wrong(mpi, "unmatched", |running, _| _ = running.wait().expect_code(0));
-        logs.iter().for_each(EventLog::check);
-        assert_eq!(logs[0].tallies()["send"], (1, 10), "{mpi}");
-        assert_eq!(logs[1].tallies().get("receive"), None, "{mpi}");
-    }
-}
-
-#[test]
-fn the_child_of_a_fork_is_not_in_the_log() {
-    for mpi in libraries("mpicc") {
-        let logs = wrong(mpi, "fork", |running, _| _ = running.wait().expect_code(0));
-        assert_eq!(logs.len(), 2);
-        logs.iter().for_each(EventLog::check);
-        check_together(&logs);
-    }
 }
 
 #[test]

@@ -7,6 +7,8 @@ mod check;
 mod debuginfod;
 mod errors;
 mod events;
+mod events_bindings;
+mod events_wrong;
 mod export_messages;
 mod gauss;
 mod inlined;

@@ -209,6 +209,13 @@ impl EventLog {
         assert_eq!(begun, (0..begun.len() as u64).collect(), "operations are numbered");
         assert!(complete.is_subset(&begun), "what has not begun is complete");
         assert!(self.is_ended && self.stopped.is_none(), "{:?}", self.stopped);
+        let calls = self.calls();
+        let begun = ["MPI_Init", "MPI_Init_thread"].map(|name| calls.get(name).copied().unwrap_or(0));
+        assert_eq!(
+            (begun[0] + begun[1], calls.get("MPI_Finalize")),
+            (1, Some(&1)),
+            "MPI begins and ends once"
+        );
     }
 
     /// What stands for a communicator or window in all processes, and its members of both sides.
@@ -223,9 +230,9 @@ impl EventLog {
 }
 
 /// What must hold of all processes together: messages are received as they were sent, in the order of their operations, and
-/// what all of a communicator do, all do in one order.
+/// what all of a communicator do, all do in one order. Gives how many times all of one did something.
 #[track_caller]
-pub fn check_together(logs: &[EventLog]) {
+pub fn check_together(logs: &[EventLog]) -> usize {
     type Channel = (Identity, u32, u32, i32);
     let mut sent: BTreeMap<Channel, BTreeMap<u64, u64>> = BTreeMap::new();
     let mut received: BTreeMap<Channel, BTreeMap<u64, u64>> = BTreeMap::new();
@@ -272,6 +279,7 @@ pub fn check_together(logs: &[EventLog]) {
         all.into_iter().map(|(channel, of)| (channel, of.into_values().collect::<Vec<_>>())).collect()
     };
     assert_eq!(in_order(sent), in_order(received), "messages are received as they were sent");
+    let times = together.len();
     for ((identity, sequence), calls) in together {
         let ranks: BTreeSet<u32> = calls.iter().map(|call| call.0).collect();
         assert_eq!(ranks, members[&identity], "{identity:?} {sequence}: {calls:?}");
@@ -279,6 +287,7 @@ pub fn check_together(logs: &[EventLog]) {
         let roots: BTreeSet<u32> = calls.iter().filter_map(|call| call.2).collect();
         assert!(roots.len() <= 1, "{identity:?} {sequence}: {calls:?}");
     }
+    times
 }
 
 /// Lines `RANK WHAT TIMES BYTES` as programs print them, by rank.

@@ -5,6 +5,7 @@ pub mod clocks;
 pub mod command;
 pub mod cost;
 pub mod event_log;
+pub mod event_run;
 pub mod folded;
 pub mod health;
 pub mod sampling;

@@ -62,6 +62,13 @@ int main(int argc, char **argv) {
     ends(one);
     MPI_Comm_disconnect(&one);
     make();
+#if MPI_VERSION >= 4
+    MPI_Comm_idup_with_info(all, MPI_INFO_NULL, &one, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    make();
+    ends(one);
+    give_up(&one);
+#endif
     // Backwards, and in two parts.
     MPI_Comm_split(all, 0, -rank, &one);
     make();
@@ -86,6 +93,18 @@ int main(int argc, char **argv) {
     int value = 1, is_root = rank == 0;
     MPI_Bcast(&value, 1, MPI_INT, rank % 2 ? 0 : is_root ? MPI_ROOT : MPI_PROC_NULL, other);
     together("broadcast", is_root ? 4 : 0, rank % 2 ? 4 : 0);
+    // A copy of it, and parts: between the first of each side, and the others.
+    MPI_Comm copy, part;
+    MPI_Comm_dup(other, &copy);
+    make();
+    MPI_Barrier(copy);
+    together("barrier", 0, 0);
+    MPI_Comm_split(copy, rank > 1, rank, &part);
+    make();
+    MPI_Barrier(part);
+    together("barrier", 0, 0);
+    give_up(&part);
+    give_up(&copy);
     MPI_Comm merged;
     MPI_Intercomm_merge(other, rank % 2, &merged);
     make();

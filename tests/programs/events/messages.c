@@ -6,6 +6,7 @@ static char out[LONGEST], in[LONGEST], room[4 * LONGEST];
 
 int main(int argc, char **argv) {
     begin(&argc, &argv);
+    fill(out, sizeof out);
     int right = (rank + 1) % size, left = (rank + size - 1) % size;
     MPI_Status status;
     MPI_Buffer_attach(room, sizeof room);
@@ -59,11 +60,25 @@ int main(int argc, char **argv) {
     // Nobody at the other end.
     MPI_Send(out, 9, MPI_CHAR, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
     MPI_Recv(in, 9, MPI_CHAR, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &status);
+    MPI_Message nothing;
+    int is_there;
+    MPI_Mprobe(MPI_PROC_NULL, 0, MPI_COMM_WORLD, &nothing, &status);
+    MPI_Mrecv(in, 9, MPI_CHAR, &nothing, &status);
+    MPI_Improbe(MPI_PROC_NULL, 0, MPI_COMM_WORLD, &is_there, &nothing, MPI_STATUS_IGNORE);
+    MPI_Mrecv(in, 9, MPI_CHAR, &nothing, MPI_STATUS_IGNORE);
     MPI_Sendrecv(out, 9, MPI_CHAR, MPI_PROC_NULL, 0, in, 9, MPI_CHAR, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &status);
     // Oneself.
     MPI_Sendrecv(out, 33, MPI_CHAR, rank, 1, in, 33, MPI_CHAR, rank, 1, MPI_COMM_WORLD, &status);
     tally("send", 33);
     tally("receive", 33);
+    // A type with holes: of each of three pairs of integers the first.
+    MPI_Datatype holed;
+    MPI_Type_vector(3, 1, 2, MPI_INT, &holed);
+    MPI_Type_commit(&holed);
+    MPI_Sendrecv(out, 5, holed, right, 2, in, 15, MPI_INT, left, 2, MPI_COMM_WORLD, &status);
+    tally("send", 60);
+    tally("receive", 60);
+    MPI_Type_free(&holed);
     // Probes find what a send that goes at once has sent.
     for (int form = 0; form < 3; form++) {
         int found = 0, count;
@@ -90,6 +105,7 @@ int main(int argc, char **argv) {
         }
         tally("receive", 50 + form);
     }
+    look(in, sizeof in);
     void *address;
     int length;
     MPI_Buffer_detach(&address, &length);

@@ -35,6 +35,7 @@ static void exchange(int many) {
 int main(int argc, char **argv) {
     static char room[MANY * 5000];
     begin(&argc, &argv);
+    fill(out, sizeof out);
     int right = (rank + 1) % size, left = (rank + size - 1) % size, done, index, count;
     MPI_Buffer_attach(room, sizeof room);
     exchange(MANY);
@@ -96,8 +97,48 @@ int main(int argc, char **argv) {
     for (int at = 0; at < 4; at++) {
         MPI_Request_free(&kept[at]);
     }
-    // A receive that nobody sends to is called off; a send is let go.
+    // Ready and buffered ones, waited for in other ways; a ready send may begin when its receive has.
     MPI_Request request;
+    MPI_Recv_init(in[0], 4000, MPI_CHAR, left, 52, MPI_COMM_WORLD, &kept[0]);
+    MPI_Recv_init(in[1], 4000, MPI_CHAR, left, 53, MPI_COMM_WORLD, &kept[1]);
+    MPI_Bsend_init(out[0], 600, MPI_CHAR, right, 52, MPI_COMM_WORLD, &kept[2]);
+    MPI_Rsend_init(out[1], 900, MPI_CHAR, right, 53, MPI_COMM_WORLD, &kept[3]);
+    for (int time = 0; time < 3; time++) {
+        MPI_Startall(2, kept);
+        MPI_Irecv(in[2], 4000, MPI_CHAR, left, 54, MPI_COMM_WORLD, &request);
+        MPI_Barrier(MPI_COMM_WORLD);
+        together("barrier", 0, 0);
+        MPI_Startall(2, &kept[2]);
+        for (int left_over = 4; left_over > 0;) {
+            if (time == 0) {
+                MPI_Waitany(4, kept, &index, MPI_STATUS_IGNORE);
+                left_over--;
+            } else if (time == 1) {
+                MPI_Waitsome(4, kept, &count, indices, MPI_STATUSES_IGNORE);
+                left_over -= count;
+            } else {
+                MPI_Testsome(4, kept, &count, indices, statuses);
+                left_over -= count;
+            }
+        }
+        MPI_Irsend(out[2], 200, MPI_CHAR, right, 54, MPI_COMM_WORLD, &requests[0]);
+        MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+        MPI_Request_get_status(request, &done, MPI_STATUS_IGNORE);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        tally("buffered", 600);
+        tally_times("ready", 2, 1100);
+        tally_times("receive", 3, 1700);
+    }
+    // Some of them inactive, and called off.
+    MPI_Waitall(4, kept, statuses);
+    MPI_Start(&kept[0]);
+    MPI_Cancel(&kept[0]);
+    MPI_Wait(&kept[0], MPI_STATUS_IGNORE);
+    tally("void", 0);
+    for (int at = 0; at < 4; at++) {
+        MPI_Request_free(&kept[at]);
+    }
+    // A receive that nobody sends to is called off; a send is let go.
     MPI_Irecv(in[0], 10, MPI_CHAR, left, 60, MPI_COMM_WORLD, &request);
     MPI_Cancel(&request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -142,6 +183,7 @@ int main(int argc, char **argv) {
     tally("send", 123);
     tally("receive", 123);
 #endif
+    look(in, sizeof in);
     void *address;
     int length;
     MPI_Buffer_detach(&address, &length);

@@ -1,5 +1,14 @@
-// What a program has done by MPI, counted by itself: printed at the end, a line "RANK WHAT TIMES BYTES" for each thing.
+// What a program has done by MPI, counted by itself: printed at the end, a line "RANK WHAT TIMES BYTES" for each thing, and what has
+// come of the data. With -DLARGE functions have counts of 64 bits.
 #include <mpi.h>
+#ifdef LARGE
+#include "large.h"
+typedef MPI_Count Count;
+typedef MPI_Aint Place;
+#else
+typedef int Count;
+typedef int Place;
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +19,7 @@ static struct {
     long times, bytes;
 } tallies[TALLIES];
 static int rank, size;
+static unsigned answer;
 
 static void tally_times(const char *what, long times, long bytes) {
     for (int at = 0; at < TALLIES; at++) {
@@ -35,6 +45,20 @@ static void together(const char *what, long given, long got) {
     tally("got", got);
 }
 
+// Data that tell whose they are.
+static void fill(void *data, long bytes) {
+    for (long at = 0; at < bytes; at++) {
+        ((char *)data)[at] = (char)(7 * rank + at % 31);
+    }
+}
+
+// What has come is a part of the answer.
+static void look(const void *data, long bytes) {
+    for (long at = 0; at < bytes; at++) {
+        answer = answer * 16777619u ^ ((const unsigned char *)data)[at];
+    }
+}
+
 static void begin(int *argc, char ***argv) {
     MPI_Init(argc, argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -46,6 +70,7 @@ static void end(void) {
     for (int at = 0; at < TALLIES && tallies[at].what; at++) {
         printf("%d %s %ld %ld\n", rank, tallies[at].what, tallies[at].times, tallies[at].bytes);
     }
+    printf("%d answer %u\n", rank, answer);
     fflush(stdout);
     MPI_Finalize();
 }

@@ -6,7 +6,8 @@ enum { EACH = 25 };
 int main(int argc, char **argv) {
     begin(&argc, &argv);
     int right = (rank + 1) % size, left = (rank + size - 1) % size, done = 0;
-    int out[EACH] = {0}, in[EACH], own[4 * EACH] = {0}, *given;
+    int out[EACH], in[EACH], own[4 * EACH] = {0}, *given;
+    fill(out, sizeof out);
     long part = sizeof out;
     MPI_Win window, other;
     MPI_Group all, rights, lefts;
@@ -81,9 +82,24 @@ int main(int argc, char **argv) {
     tally("unlock all", 0);
     MPI_Barrier(MPI_COMM_WORLD);
     together("barrier", 0, 0);
+    look(in, sizeof in);
+    look(own, sizeof own);
     MPI_Win_free(&other);
     MPI_Win_free(&window);
+    // Memory that comes into a window afterwards is known to others by its address.
     MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    MPI_Win_attach(window, own, sizeof own);
+    MPI_Aint address, address_there;
+    MPI_Get_address(own, &address);
+    MPI_Sendrecv(&address, 1, MPI_AINT, left, 0, &address_there, 1, MPI_AINT, right, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    tally("send", sizeof address);
+    tally("receive", sizeof address);
+    MPI_Win_fence(0, window);
+    MPI_Put(out, EACH, MPI_INT, right, address_there, EACH, MPI_INT, window);
+    tally("put", part);
+    MPI_Win_fence(0, window);
+    tally_times("fence", 2, 0);
+    MPI_Win_detach(window, own);
     MPI_Win_free(&window);
     MPI_Win_allocate_shared(part, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &given, &window);
     MPI_Win_free(&window);

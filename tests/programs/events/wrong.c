@@ -10,7 +10,7 @@ int main(int argc, char **argv) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (!strcmp(kind, "unmatched") && rank == 0) {
         // Nobody receives it; it goes at once.
-        MPI_Send(bytes, 10, MPI_CHAR, 1, 3, MPI_COMM_WORLD);
+        MPI_Send(bytes, 40, MPI_CHAR, 1, 3, MPI_COMM_WORLD);
     } else if (!strcmp(kind, "deadlock")) {
         // All wait for the next one, who sends to nobody.
         printf("%d waits as %d\n", rank, (int)getpid());
