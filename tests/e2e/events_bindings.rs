@@ -41,10 +41,10 @@ fn binding_is_logged(binding: &str) {
     for mpi in libraries("mpifort") {
         let name = format!("{binding}-{mpi}");
         build_fortran(&shop, mpi, binding, &FILES, &name);
-        for ranks in [2, 4] {
-            program_is_right(&shop, mpi, ranks, &format!("./{name}"));
-        }
-        log_is_right(&shop, mpi, 8, &format!("./{name}"));
+        let program = format!("./{name}");
+        program_is_right(&shop, mpi, 2, &program);
+        log_is_right(&shop, mpi, 4, &program);
+        log_is_right(&shop, mpi, 8, &program);
     }
 }
 

@@ -148,10 +148,10 @@ impl Wrong {
 #[test]
 fn a_deadlock_can_be_read() {
     for wrong in Wrong::in_c() {
-        for ranks in [2, 4, 8] {
-            for signal in [Signal::SIGTERM, Signal::SIGKILL] {
-                wrong.deadlock_can_be_read(ranks, signal);
-            }
+        for (ranks, signal) in
+            [(2, Signal::SIGTERM), (2, Signal::SIGKILL), (4, Signal::SIGKILL), (8, Signal::SIGTERM)]
+        {
+            wrong.deadlock_can_be_read(ranks, signal);
         }
     }
 }
