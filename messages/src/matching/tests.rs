@@ -358,7 +358,9 @@ fn a_run_that_was_killed_when_it_was_stuck_tells_who_waited_for_whom() {
     let posted = s.irecv(2, 0, 5);
     s.wait(2, &[done(posted)]);
     s.barrier(3);
-    [(0, 0), (1, 0), (2, 1), (3, 0)].map(|(location, calls)| s.log.cut(location, calls));
+    for (location, calls) in [(0, 0), (1, 0), (2, 1), (3, 0)] {
+        s.log.cut(location, calls);
+    }
     let (_, outcome) = told(&s);
     assert_eq!(outcome.cycle, [0, 1]);
     let text = outcome.to_string();
@@ -375,8 +377,8 @@ fn a_run_that_was_killed_when_it_was_stuck_tells_who_waited_for_whom() {
     let mut s = Script::new(2);
     s.ssend(0, 1, 4, 8);
     s.recv(1, 0, 4);
-    [0, 1].map(|location| s.log.cut(location, 0));
-    assert!(self::told(&s).1.blocked.is_empty());
+    (0..2).for_each(|location| s.log.cut(location, 0));
+    assert!(told(&s).1.blocked.is_empty());
 }
 
 #[test]
