@@ -16,6 +16,7 @@ mod need;
 mod replay;
 #[cfg(test)]
 mod script;
+pub mod timeline;
 mod visitor;
 pub mod waits;
 

@@ -26,11 +26,11 @@ pub struct Waits<P> {
     options: Options,
     /// Functions that never wait, by number.
     tests: Vec<bool>,
-    threads: Vec<Thread>,
+    pub(super) threads: Vec<Thread>,
     epoch: Epoch,
     epochs: u32,
     meetings: FxHashMap<(CommId, u64), Meeting>,
-    windows: Windows,
+    pub(super) windows: Windows,
     times: Severities,
     blames: Blames,
     checks: Checks,
@@ -99,13 +99,7 @@ impl<P: Paths> Waits<P> {
 
     /// Counts waits for others' memory, the longest of each call, as what they are.
     fn count_one_sided(&mut self) {
-        let ranks: Vec<u32> = self.threads.iter().map(|thread| thread.rank).collect();
-        let mut longest: FxHashMap<(u32, u32, u64), (u64, Metric)> = FxHashMap::default();
-        self.windows.waits(&ranks, |deed, metric, ns| {
-            let of_call = longest.entry((deed.location, deed.path, deed.enter)).or_insert((0, metric));
-            *of_call = (*of_call).max((ns, metric));
-        });
-        for ((location, path, _), (ns, metric)) in longest {
+        for ((location, path, _), (metric, ns)) in self.window_waits() {
             self.times.transfer(location, path, Metric::OneSidedRest, metric, ns);
         }
     }
