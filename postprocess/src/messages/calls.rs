@@ -50,6 +50,11 @@ impl Calls {
         PlacedLog::new(self.log.clone(), self.calls.clone(), self.by_section)
     }
 
+    /// The log as the measurement files have it, to be read from its beginning.
+    pub fn run_log(&self) -> RunLog {
+        self.log.clone()
+    }
+
     /// Which call paths the time between calls belongs to.
     pub fn bursts(&self) -> Bursts {
         let tree = self.database.tree();

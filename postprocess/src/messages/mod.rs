@@ -12,6 +12,8 @@ mod waiting;
 
 pub use bursts::Bursts;
 pub use calls::Calls;
+pub use metrics::CALLS;
+pub(crate) use metrics::{metric_name, waits_metric};
 pub use placed_log::PlacedLog;
 pub use run_log::{Logged, RunLog};
 pub(crate) use waiting::{PlacedCalls, Waiting};

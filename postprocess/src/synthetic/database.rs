@@ -267,3 +267,36 @@ pub(crate) fn time_database() -> Database {
         provenance,
     })
 }
+
+/// One thread that computes for 60 s, waits 8 of 10 s for messages, 3 of them in the wrong order, and 7 s at a barrier.
+pub(crate) fn waits_database() -> Database {
+    let mut tree = TreeBuilder::new();
+    let main = tree.child(0, &function("main", 10, None));
+    let [receive, barrier] = [("MPI_Recv", 11), ("MPI_Barrier", 12)]
+        .map(|(name, line)| tree.child(main, &function(name, 1, Some(line))));
+    let (tree, place) = tree.finish();
+    let costs = [
+        ("computation", main, 60),
+        ("late-sender", receive, 5),
+        ("transfer", receive, 2),
+        ("wait-at-barrier", barrier, 7),
+        ("wrong-order-same-source", receive, 3),
+    ];
+    let value = |(metric, (_, context, seconds)): (u32, &(&str, u32, i64))| Value {
+        context: place[*context as usize],
+        location: 0,
+        metric,
+        exclusive: seconds * 1_000_000_000,
+    };
+    let mut values: Vec<Value> = (0..).zip(&costs).map(value).collect();
+    values.sort();
+    Database::from_parts(Parts {
+        tree,
+        metrics: costs.iter().map(|(name, ..)| Metric::new(MetricUnit::Nanoseconds, *name)).collect(),
+        locations: vec![location(0)],
+        values,
+        modules: Vec::new(),
+        warnings: Vec::new(),
+        provenance: Provenance::default(),
+    })
+}

@@ -1,9 +1,11 @@
 """pyCubexR reads `--format cube`: the same costs as falloff's own view, at every rank and thread."""
 
+import json
+import subprocess
 import tarfile
 
 import pytest
-from measured import close, DATA
+from measured import close, DATA, ENVIRONMENT, FALLOFF, falloff
 from pycubexr import CubexParser
 
 
@@ -91,3 +93,44 @@ def test_ranks_can_be_the_locations(profile, tmp_path):
         by_rank, _ = exclusive(parsed, "cpu")
     for rank in [0, 1]:
         assert close(by_rank[rank], profile.total("cpu", "--helpers", "--location", f"rank={rank}"))
+
+
+@pytest.fixture(scope="module")
+def waited(ranks, tmp_path_factory):
+    """A run with a log of its calls, and what it waited for: nanoseconds of each metric with all below it, by name."""
+    directory = tmp_path_factory.mktemp("waited") / "run"
+    command = ["mpirun.openmpi", "-n", "2", FALLOFF, "run", "--events", "mpi", "-o", directory, "--", ranks, "0.2"]
+    subprocess.run(command, check=True, env=ENVIRONMENT)
+    metrics = json.loads(falloff("waits", directory, "--format", "json"))["metrics"]
+    return directory, {metric["name"]: metric for metric in metrics}
+
+
+def word(name):
+    """The name of a metric of waiting in databases."""
+    return "mpi-span" if name == "time" else name.lower().replace(", ", "-").replace(" ", "-")
+
+
+def test_what_ranks_waited_for_is_a_tree(waited, tmp_path):
+    directory, metrics = waited
+    falloff("export", directory, "--format", "cube", "-o", tmp_path / "waits.cubex")
+    wanted = {word(name): metric for name, metric in metrics.items() if metric["total_ns"] > 0}
+    with CubexParser(str(tmp_path / "waits.cubex")) as parsed:
+        above = {child.name: metric.name for metric in parsed.all_metrics() for child in metric.childs}
+        all_names = {metric.name for metric in parsed.all_metrics()}
+        assert set(wanted) <= all_names and "wait-at-n-to-n" in wanted
+        assert not (all_names & {word(name) for name in metrics}) - set(wanted)
+        for name, metric in wanted.items():
+            parent = metric["parent"]
+            assert above.get(name) == (None if parent is None else word(parent))
+            values = parsed.get_metric_values(parsed.get_metric_by_name(name))
+            assert close(sum(values.cnode_values(call).sum() for call in parsed.all_cnodes()), metric["total_ns"] / 1e9), name
+
+
+def test_one_of_them_is_by_itself(waited, tmp_path):
+    directory, metrics = waited
+    falloff("export", directory, "--format", "cube", "--metric", "wait-at-n-to-n", "-o", tmp_path / "one.cubex")
+    with CubexParser(str(tmp_path / "one.cubex")) as parsed:
+        (metric,) = parsed.all_metrics()
+        values = parsed.get_metric_values(metric)
+        total = sum(values.cnode_values(call).sum() for call in parsed.all_cnodes())
+        assert metric.name == "wait-at-n-to-n" and close(total, metrics["wait at n-to-n"]["total_ns"] / 1e9)

@@ -1,6 +1,6 @@
 //! The description: metrics, regions, calls and the system.
 
-use super::metrics::metrics;
+use super::metrics::Metrics;
 use super::system::System;
 use super::xml::{element, escaped};
 use crate::cct::{Scope, ScopeKind};
@@ -8,7 +8,7 @@ use crate::export::calls::Calls;
 use crate::export::profile::Profile;
 
 /// The text of `anchor.xml`.
-pub(super) fn anchor(profile: &Profile, calls: &Calls, system: &System) -> String {
+pub(super) fn anchor(profile: &Profile, metrics: &Metrics, calls: &Calls, system: &System) -> String {
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<cube version=\"4.4\">\n");
     let provenance = profile.database().provenance();
     for (key, value) in [
@@ -18,7 +18,7 @@ pub(super) fn anchor(profile: &Profile, calls: &Calls, system: &System) -> Strin
     ] {
         text.push_str(&format!("<attr key=\"{key}\" value=\"{}\"/>\n", escaped(value)));
     }
-    text.push_str(&metrics(profile));
+    text.push_str(&metrics.xml());
     text.push_str("<program>\n");
     for (id, scope) in calls.tree.scopes().iter().enumerate() {
         text.push_str(&region(id, scope));

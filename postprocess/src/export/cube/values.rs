@@ -2,6 +2,7 @@
 
 use std::io::{self, Read};
 
+use super::metrics::Node;
 use crate::export::calls::{Calls, written};
 use crate::export::profile::Profile;
 
@@ -37,10 +38,10 @@ pub(super) struct Rows {
 
 impl Rows {
     /// Rows of a profile's metric, its groups in the order of `columns`.
-    pub fn of(profile: &Profile, metric: usize, calls: &Calls, columns: &[usize]) -> Rows {
+    pub fn of(profile: &Profile, metric: &Node, calls: &Calls, columns: &[usize]) -> Rows {
         let mut values: Vec<(u32, u32, f64)> = Vec::new();
         for (column, group) in (0..).zip(columns) {
-            let costs = profile.groups()[*group].costs(metric).iter();
+            let costs = metric.parts.iter().flat_map(|part| profile.groups()[*group].costs(*part));
             values.extend(costs.map(|(context, cost)| (calls.of(*context), column, *cost)));
         }
         values.sort_by_key(|(call, column, _)| (*call, *column));
@@ -51,8 +52,7 @@ impl Rows {
             }
             same
         });
-        let unit = profile.metrics()[metric].unit;
-        values.iter_mut().for_each(|(.., value)| *value = written(*value, unit));
+        values.iter_mut().for_each(|(.., value)| *value = written(*value, metric.unit));
         Rows {
             values,
             calls: calls.tree.len() as u32,
