@@ -42,6 +42,7 @@ mod sweep_kinds;
 mod symbol_notes;
 mod symbols;
 mod threads;
+mod transfer;
 mod view;
 mod waits;
 mod workspace;

@@ -46,6 +46,7 @@ pub fn score(args: &ScoreArgs, output: &Output) -> Result<i32, Failure> {
         callers: json || args.view.kind() == ViewKind::Callers,
         steps: args.steps || args.table == ScoreTable::Steps,
         bounds: bounds_of(args),
+        network: true,
     };
     if let Some(file) = &args.html {
         page::sweep(&results, &choice, args, file, output)?;

@@ -30,6 +30,7 @@ pub mod results;
 pub mod scoring;
 pub mod sweep;
 pub mod template;
+mod transfer;
 pub mod waits;
 
 pub use error::{Error, Result};

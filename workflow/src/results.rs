@@ -12,8 +12,9 @@ use crate::causes::Charge;
 use crate::grid::{Line, Point, pair};
 use crate::journal::{Entry, Journal, State};
 use crate::plan::{PLAN_FILE, Plan, RunKey};
-use crate::scoring::{Aligned, OwnExpectation, Question, Run, Scaling, Score};
+use crate::scoring::{Aligned, OwnExpectation, Question, Run, Scaling, Score, TIME};
 use crate::template::Argument;
+use crate::transfer::transfer_efficiencies;
 use crate::{Error, Result};
 
 /// What was planned and what of it is there.
@@ -71,6 +72,8 @@ pub struct Choice {
     pub steps: bool,
     /// Whose bounds are wanted.
     pub bounds: BoundsOf,
+    /// Whether the parts of communication efficiency are wanted: for them the logs of calls of MPI are replayed.
+    pub network: bool,
 }
 
 impl Results {
@@ -187,9 +190,13 @@ impl Results {
             steps: choice.steps,
             bounds: choice.bounds,
             charge: choice.charge,
+            transfer: BTreeMap::new(),
         };
         self.check_clocks(&question.metric)?;
-        Ok(question)
+        // Of CPU time only a part is the run's.
+        let is_wanted = choice.network && question.metric == TIME;
+        let transfer = if is_wanted { transfer_efficiencies(self) } else { BTreeMap::new() };
+        Ok(Question { transfer, ..question })
     }
 
     /// Fails if no run is good.

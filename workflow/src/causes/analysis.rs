@@ -1,5 +1,7 @@
 //! All that is said of causes: the partition of the excess, what it looks like, and the efficiencies of every scale.
 
+use std::collections::BTreeMap;
+
 use super::accounts::{Accounts, Charge, Sides};
 use super::diagnosis::Diagnosis;
 use super::disturbance::{Disturbance, disturbances};
@@ -52,8 +54,13 @@ pub struct ScaleEfficiency {
 }
 
 impl Analysis {
-    /// Looks into the runs of a comparison. `None` if a scale did nothing.
-    pub fn new(accounts: &Accounts, comparison: &Comparison) -> Option<Analysis> {
+    /// Looks into the runs of a comparison. `transfer` has for each scale, if that is known, how much of their time its runs would have
+    /// taken on a network that costs nothing. `None` if a scale did nothing.
+    pub fn new(
+        accounts: &Accounts,
+        comparison: &Comparison,
+        transfer: &BTreeMap<u32, f64>,
+    ) -> Option<Analysis> {
         let tree = accounts.tree;
         let sides = Sides { base: accounts.of(comparison.base.scale), at: accounts.of(comparison.at.scale) };
         let base = mean(&sides.base);
@@ -61,7 +68,8 @@ impl Analysis {
             let rho = comparison.scaling.rho(comparison.base.scale, scale);
             Some(ScaleEfficiency {
                 scale,
-                efficiencies: efficiencies(&base, &mean(&accounts.of(scale)), rho)?,
+                efficiencies: efficiencies(&base, &mean(&accounts.of(scale)), rho)?
+                    .split(transfer.get(&scale).copied()),
             })
         };
         let scales = accounts.scales().into_iter().map(efficiencies_of).collect::<Option<Vec<_>>>()?;

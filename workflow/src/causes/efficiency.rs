@@ -29,12 +29,23 @@ pub struct Efficiencies {
     pub load_balance: f64,
     /// `max U · q / A`: how much of the time of the one who has most work is work.
     pub communication: f64,
+    /// The parts of `communication`, where the calls of MPI were logged.
+    pub network: Option<NetworkShare>,
     /// `ρ·ΣU_p / ΣU_q`: how much of the work was needed at the base.
     pub computational: f64,
     /// The parts of `computational`, where counters were measured.
     pub counted: Option<CountedScaling>,
     /// `parallel · computational`, the efficiency against perfect scaling of the base's own work.
     pub global: f64,
+}
+
+/// Communication efficiency = serialisation × transfer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NetworkShare {
+    /// How much of the time on a network that costs nothing the one who has most work works: the rest is waiting for others.
+    pub serialisation: f64,
+    /// How much of its time the run would have taken on a network that costs nothing.
+    pub transfer: f64,
 }
 
 /// Computational scaling = instructions × instructions per cycle × frequency.
@@ -87,6 +98,7 @@ pub fn efficiencies(base: &Useful, at: &Useful, rho: f64) -> Option<Efficiencies
         parallel,
         load_balance,
         communication: parallel / load_balance,
+        network: None,
         computational,
         counted: counted(base, at, rho),
         global: parallel * computational,
@@ -103,16 +115,24 @@ fn counted(base: &Useful, at: &Useful, rho: f64) -> Option<CountedScaling> {
     })
 }
 
-/// Splits communication efficiency into serialisation and transfer by the time of an ideal network, `ideal`, in which the run
-/// of `seconds` would have taken no time for data: `(max U / ideal, ideal / seconds)`.
-///
-/// ```
-/// use falloff_workflow::causes::serialisation_and_transfer;
-/// let (serialisation, transfer) = serialisation_and_transfer(8.0, 8.5, 10.0);
-/// assert!((serialisation - 0.941_176).abs() < 1e-6 && (transfer - 0.85).abs() < 1e-12);
-/// ```
-pub fn serialisation_and_transfer(most_useful: f64, ideal: f64, seconds: f64) -> (f64, f64) {
-    (most_useful / ideal, ideal / seconds)
+impl Efficiencies {
+    /// The same with communication efficiency in two parts, if `transfer` is known and above 0: how much of its time the run would have
+    /// taken on a network that costs nothing.
+    ///
+    /// Of 10 s the one who has most work works 8. Without the network's costs the run would have taken 8.5 s:
+    ///
+    /// ```
+    /// use falloff_workflow::causes::{Useful, efficiencies};
+    /// let run = Useful { useful: vec![8.0, 6.0], whole: 20.0, counters: None };
+    /// let parts = efficiencies(&run, &run, 1.0).unwrap().split(Some(0.85)).network.unwrap();
+    /// assert!((parts.serialisation - 8.0 / 8.5).abs() < 1e-12 && parts.transfer == 0.85);
+    /// ```
+    pub fn split(self, transfer: Option<f64>) -> Efficiencies {
+        let transfer = transfer.filter(|transfer| *transfer > 0.0);
+        let network =
+            transfer.map(|transfer| NetworkShare { serialisation: self.communication / transfer, transfer });
+        Efficiencies { network, ..self }
+    }
 }
 
 #[cfg(test)]
@@ -164,11 +184,14 @@ mod tests {
             q in prop::collection::vec(0.1f64..10.0, 1..9),
             waste in 0.0f64..20.0,
             rho in 0.5f64..8.0,
+            transfer in 0.1f64..1.0,
         ) {
             let base = run(&p, p.iter().sum::<f64>() + 1.0);
             let at = run(&q, q.iter().sum::<f64>() + waste);
             let found = efficiencies(&base, &at, rho).unwrap();
             prop_assert!((found.load_balance * found.communication - found.parallel).abs() < 1e-9);
+            let parts = found.split(Some(transfer)).network.unwrap();
+            prop_assert!((parts.serialisation * parts.transfer - found.communication).abs() < 1e-9);
             let x = excess(at.whole, rho, base.whole, at.whole);
             prop_assert!((1.0 - x - found.parallel * found.computational / base.parallel()).abs() < 1e-9);
         }

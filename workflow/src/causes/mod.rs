@@ -3,7 +3,8 @@
 //! [`Frames`] knows operations of run-time libraries by the names of their functions; [`Classified`] says of every context
 //! what its time is spent on. [`Accounts`] has the runs of a sweep sorted by that. From them come the partition of the excess
 //! by [`Cause`], what its parts look like ([`Diagnosis`]), the bounds of waiting, and the [`Efficiencies`] of whole runs and of
-//! call paths. All are functions of samples alone.
+//! call paths. All are functions of samples alone, but for
+//! what a network that costs nothing would change, which logs of the calls of MPI tell.
 
 mod accounts;
 mod activity;
@@ -41,9 +42,7 @@ pub use correlation::rank_correlation;
 pub use costs::{Cost, Participant, RunCosts};
 pub use diagnosis::{Confidence, Diagnosis, Evidence, Ground, Rule};
 pub use disturbance::Disturbance;
-pub use efficiency::{
-    CountedScaling, Counters, Efficiencies, Useful, efficiencies, serialisation_and_transfer,
-};
+pub use efficiency::{CountedScaling, Counters, Efficiencies, NetworkShare, Useful, efficiencies};
 pub use frames::Frames;
 pub use law::{Law, law};
 pub use partition::CauseLoss;

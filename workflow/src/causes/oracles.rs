@@ -1,5 +1,7 @@
 //! Sweeps whose causes are known, put together by hand.
 
+use std::collections::BTreeMap;
+
 use falloff_postprocess::{Scope, ScopeKind, TreeBuilder};
 
 use super::*;
@@ -95,7 +97,7 @@ impl Sweep {
             whole_base: whole(&base.cost),
             whole_at: whole(&at.cost),
         };
-        let analysis = Analysis::new(&accounts, &comparison).expect("no analysis");
+        let analysis = Analysis::new(&accounts, &comparison, &BTreeMap::new()).expect("no analysis");
         let sum: f64 = analysis.causes.iter().map(|cause| cause.loss.excess).sum();
         let excess = 1.0 - comparison.whole_base / comparison.whole_at;
         assert!((sum - excess).abs() < 1e-9, "the causes sum to {sum}, the excess is {excess}");

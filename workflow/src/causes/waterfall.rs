@@ -9,6 +9,10 @@ pub enum Factor {
     LoadBalance,
     /// How much of the time of the one who has most work is work.
     Communication,
+    /// The part of that which waiting for others makes.
+    Serialisation,
+    /// The part of that which the network makes.
+    Transfer,
     /// How much of the work was needed at the base.
     Computational,
     /// The part of that which more instructions make.
@@ -25,6 +29,8 @@ impl Factor {
         match self {
             Factor::LoadBalance => "load_balance",
             Factor::Communication => "communication",
+            Factor::Serialisation => "serialisation",
+            Factor::Transfer => "transfer",
             Factor::Computational => "computational",
             Factor::Instructions => "instructions",
             Factor::PerCycle => "instructions_per_cycle",
@@ -37,6 +43,8 @@ impl Factor {
         match self {
             Factor::LoadBalance => "load balance",
             Factor::Communication => "communication efficiency",
+            Factor::Serialisation => "serialisation efficiency",
+            Factor::Transfer => "transfer efficiency",
             Factor::Computational => "computational scaling",
             Factor::Instructions => "instructions",
             Factor::PerCycle => "instructions per cycle",
@@ -61,8 +69,9 @@ pub struct Step {
 
 /// The steps from perfect scaling of the base to the work efficiency 1 − X at the compared scale.
 ///
-/// 1 − X = (load balance_q / load balance_p) · (communication_q / communication_p) · computational scaling, the last in its
-/// three parts where they were counted. Each step multiplies what the steps before it left.
+/// 1 − X = (load balance_q / load balance_p) · (communication_q / communication_p) · computational scaling, communication in its two
+/// parts where both scales have them, computational scaling in its three parts where they were counted. Each step multiplies what the
+/// steps before it left.
 ///
 /// Load balance falls from 1 to 0.625, communication from 1 to 0.8, and 0.9 of the work was needed:
 ///
@@ -75,10 +84,14 @@ pub struct Step {
 /// assert!((left[0] - 0.625).abs() < 1e-12 && (left[1] - 0.5).abs() < 1e-12 && (left[2] - 0.45).abs() < 1e-12);
 /// ```
 pub fn waterfall(base: &Efficiencies, at: &Efficiencies) -> Vec<Step> {
-    let mut factors = vec![
-        (Factor::LoadBalance, at.load_balance / base.load_balance),
-        (Factor::Communication, at.communication / base.communication),
-    ];
+    let mut factors = vec![(Factor::LoadBalance, at.load_balance / base.load_balance)];
+    match (base.network, at.network) {
+        (Some(base), Some(at)) => factors.extend([
+            (Factor::Serialisation, at.serialisation / base.serialisation),
+            (Factor::Transfer, at.transfer / base.transfer),
+        ]),
+        _ => factors.push((Factor::Communication, at.communication / base.communication)),
+    }
     match at.counted {
         None => factors.push((Factor::Computational, at.computational)),
         Some(counted) => factors.extend([
@@ -113,13 +126,16 @@ mod tests {
             waste in 0.0f64..20.0,
             rho in 0.5f64..8.0,
             counted in any::<bool>(),
+            transfers in prop::option::of((0.1f64..1.0, 0.1f64..1.0)),
         ) {
             let counters = |instructions, cycles| counted.then_some(Counters { instructions, cycles });
             let base = Useful { whole: p.iter().sum::<f64>() + 1.0, useful: p, counters: counters(3e9, 2e9) };
             let at = Useful { whole: q.iter().sum::<f64>() + waste, useful: q, counters: counters(4e9, 3e9) };
-            let steps =
-                waterfall(&efficiencies(&base, &base, 1.0).unwrap(), &efficiencies(&base, &at, rho).unwrap());
-            prop_assert_eq!(steps.len(), if counted { 5 } else { 3 });
+            let steps = waterfall(
+                &efficiencies(&base, &base, 1.0).unwrap().split(transfers.map(|(base, _)| base)),
+                &efficiencies(&base, &at, rho).unwrap().split(transfers.map(|(_, at)| at)),
+            );
+            prop_assert_eq!(steps.len(), 3 + if counted { 2 } else { 0 } + usize::from(transfers.is_some()));
             let sum: f64 = steps.iter().map(|step| step.change).sum();
             prop_assert!((sum + excess(at.whole, rho, base.whole, at.whole)).abs() < 1e-9);
         }

@@ -86,7 +86,12 @@ fn place_lines(score: &Score, cause: &CauseLoss, options: &TextOptions) -> Vec<S
 pub(super) fn efficiency_lines(score: &Score, options: &TextOptions) -> Vec<String> {
     let Some(analysis) = &score.analysis else { return Vec::new() };
     let counted = analysis.efficiencies.iter().all(|e| e.efficiencies.counted.is_some());
-    let mut headings = vec!["n", "parallel %", "= balance %", "x communication %", "computational %"];
+    let split = analysis.efficiencies.iter().all(|e| e.efficiencies.network.is_some());
+    let mut headings = vec!["n", "parallel %", "= balance %", "x communication %"];
+    if split {
+        headings.extend(["= serialisation %", "x transfer %"]);
+    }
+    headings.push("computational %");
     if counted {
         headings.extend(["= instructions %", "x per cycle %", "x frequency %"]);
     }
@@ -94,7 +99,11 @@ pub(super) fn efficiency_lines(score: &Score, options: &TextOptions) -> Vec<Stri
     for scale in &analysis.efficiencies {
         let e = &scale.efficiencies;
         let mut cells = vec![scale.scale.to_string()];
-        cells.extend([e.parallel, e.load_balance, e.communication, e.computational].map(percent));
+        cells.extend([e.parallel, e.load_balance, e.communication].map(percent));
+        cells.extend(
+            e.network.iter().filter(|_| split).flat_map(|n| [n.serialisation, n.transfer].map(percent)),
+        );
+        cells.push(percent(e.computational));
         cells.extend(
             e.counted
                 .iter()

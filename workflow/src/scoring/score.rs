@@ -1,5 +1,6 @@
 //! The score of a sweep: everything that a report shows.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use falloff_postprocess::views::{Layout, ViewKind};
@@ -43,6 +44,8 @@ pub struct Question {
     pub period: f64,
     /// To which call paths waiting for the last is charged.
     pub charge: Charge,
+    /// How much of their time the runs of each scale would have taken on a network that costs nothing; empty if that is not known of all.
+    pub transfer: BTreeMap<u32, f64>,
     /// Whether the callers view is wanted: it may have many times the rows of the tree.
     pub callers: bool,
     /// Whether the steps from count to count are wanted for every call path.
@@ -142,11 +145,11 @@ impl Score {
             let health = RunHealth::of(runs);
             let mut score = Score::of_columns(tree, columns, question, participants, health)?;
             match &expecting {
-                None => score.analyse(&accounts, columns),
+                None => score.analyse(&accounts, columns, &question.transfer),
                 Some(costs) => {
                     let costs = score.expected_costs(costs.clone());
                     let accounts = Accounts::new(tree, costs, question.charge, period);
-                    score.analyse(&accounts, columns);
+                    score.analyse(&accounts, columns, &question.transfer);
                 }
             }
             score.preempted = preempted(runs, &score);
@@ -180,9 +183,10 @@ impl Score {
         costs
     }
 
-    /// Adds why the runs, whose costs `accounts` has, lose what they lose.
-    pub fn analyse(&mut self, accounts: &Accounts, columns: &Columns) {
-        self.analysis = self.comparison(columns).and_then(|comparison| Analysis::new(accounts, &comparison));
+    /// Adds why the runs, whose costs `accounts` has, lose what they lose; `transfer` is as in [`Question::transfer`].
+    pub fn analyse(&mut self, accounts: &Accounts, columns: &Columns, transfer: &BTreeMap<u32, f64>) {
+        self.analysis =
+            self.comparison(columns).and_then(|comparison| Analysis::new(accounts, &comparison, transfer));
     }
 
     /// Scores columns of exclusive cost over a tree; `participants` gives the spread of a scale's cost.

@@ -54,6 +54,7 @@ impl Table {
             arguments: vec![],
             period: 0.005,
             charge: Charge::Place,
+            transfer: BTreeMap::new(),
             callers: true,
             steps: true,
             bounds: BoundsOf::Rows,
@@ -68,7 +69,7 @@ impl Table {
             Score::of_columns(&self.tree, &columns, question, participants, RunHealth::default())?;
         let costs = score.expected_costs(self.costs());
         let accounts = Accounts::new(&self.tree, costs, Charge::Place, question.period);
-        score.analyse(&accounts, &columns);
+        score.analyse(&accounts, &columns, &question.transfer);
         Ok(score)
     }
 

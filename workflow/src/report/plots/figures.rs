@@ -97,6 +97,7 @@ fn stacks(results: &Results, score: &Score, choice: &Choice) -> Result<Vec<Stack
             callers: false,
             steps: false,
             bounds: BoundsOf::Nothing,
+            network: false,
             ..choice.clone()
         };
         let other = results.score(&choice)?;
