@@ -1,8 +1,9 @@
 // Opens a page that falloff has written in a browser without a screen: node page.cjs FILE JOB < INPUT
-// JOB is a function below or in page_drive.cjs; what it gives is printed as JSON, with all requests that the page made and all errors in it.
+// JOB is a function below, in page_drive.cjs or page_timeline.cjs; what it gives is printed as JSON, with all requests that the page made and all errors in it.
 const { pathToFileURL } = require("url");
 const puppeteer = require("puppeteer-core");
 const { drive } = require("./page_drive.cjs");
+const { timeline } = require("./page_timeline.cjs");
 const { ROW, chosen, field, names, open, settled } = require("./page_look.cjs");
 
 /** What is shown of rows in all columns, and how each bounds the speed-up: the input has `{view, path}` of each, a path the scopes from below the root. */
@@ -212,7 +213,7 @@ const noteFirstRow = () => {
   watch.observe(document, { childList: true, subtree: true });
 };
 
-const JOBS = { numbers, drive, text, overview, compared, filters, section, links, timing };
+const JOBS = { numbers, drive, timeline, text, overview, compared, filters, section, links, timing };
 
 async function main([file, job]) {
   // Jobs that need more than the page read it.

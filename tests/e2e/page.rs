@@ -4,7 +4,7 @@ use std::fs;
 
 use falloff_generator::{Shape, Sweep};
 
-use crate::support::{Workshop, bash, outcome};
+use crate::support::{Workshop, bash, build_with, outcome, tools};
 
 const CONTEXTS: u32 = 20_000;
 
@@ -73,4 +73,43 @@ fn a_difference_has_a_page() {
     let made = page(&shop, "diff new old -o difference");
     let kept = page(&shop, "view difference");
     assert!(data(&made) > 500 && data(&kept) > 500);
+}
+
+#[test]
+fn a_timeline_is_bounded_and_needs_a_log_and_calls() {
+    if !tools::have(&["mpicc.mpich", "mpirun.mpich"]) {
+        return;
+    }
+    let shop = Workshop::shared();
+    build_with(&shop, "mpicc.mpich -O2", "events/ring.c", "ring");
+    let text = "mpirun.mpich -n 2 \"$FALLOFF\" run --events mpi -o ring-run -- ./ring 70000";
+    outcome(&mut bash(shop.dir(), text)).expect_code(0);
+    let view = |args: &str, code: i32| {
+        let text = format!("exec \"$FALLOFF\" view {args}");
+        outcome(&mut bash(shop.dir(), &text)).expect_code(code)
+    };
+    // Two calls in each step, and those around the steps.
+    let end = view("ring-run --html many.html --window ..", 2);
+    let refused = "the window has 280004 calls, and 250000 at most can be shown";
+    assert!(end.stderr.contains(refused) && end.stderr.contains("1/2 as long"), "{end}");
+    assert!(!shop.path("many.html").exists());
+    let end = view("ring-run --html none.html --window 1000..", 2);
+    assert!(
+        end.stderr.contains("no call of MPI is under way") && end.stderr.contains("--window .."),
+        "{end}"
+    );
+    let end = view("ring-run --html rank.html --window .. --location rank=7", 2);
+    assert!(end.stderr.contains("no location"), "{end}");
+    let end = view("ring-run --window ..", 2);
+    assert!(end.stderr.contains("--html"), "{end}");
+    let end = view("ring-run --html one.html --window .. --location rank=1", 0);
+    assert!(end.stderr.contains("wrote one.html"), "{end}");
+    let bytes = data(&fs::read_to_string(shop.path("one.html")).unwrap()) as f64 / 140_000.0;
+    assert!(bytes < 30.0, "{bytes} bytes a call");
+    let end = view("ring-run --html plain.html", 0);
+    assert!(end.stderr.contains("`--window A..B` puts a timeline"), "{end}");
+
+    outcome(&mut bash(shop.dir(), "exec \"$FALLOFF\" run -o unlogged -- true")).expect_code(0);
+    let end = view("unlogged --html page.html --window ..", 3);
+    assert!(end.stderr.contains("holds no calls of MPI") && end.stderr.contains("--events mpi"), "{end}");
 }

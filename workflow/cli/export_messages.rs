@@ -1,13 +1,9 @@
 //! `falloff export --format dot|graphml|perfetto|otf2`: the calls of MPI of a run, and the messages between its ranks.
 
-use std::collections::BTreeSet;
 use std::io;
 
 use falloff_messages::graph::{Error, Window, Written, dot, graphml, perfetto};
-use falloff_messages::{Call, Log};
-use falloff_postprocess::Location;
 use falloff_postprocess::messages::RunLog;
-use falloff_postprocess::views::Selection;
 use falloff_workflow::exit;
 use falloff_workflow::otf2::otf2;
 
@@ -15,6 +11,7 @@ use crate::args::ExportArgs;
 use crate::export::{in_new_directory, write_file};
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::window;
 
 /// Names of the formats.
 pub const FORMATS: [&str; 4] = ["dot", "graphml", "perfetto", "otf2"];
@@ -68,37 +65,10 @@ fn tell(log: &RunLog, written: &Written, output: &Output) {
 fn window(args: &ExportArgs, log: &mut RunLog) -> Result<Window, Failure> {
     let mut window = args.window.clone().unwrap_or_default();
     if args.window.is_some() {
-        let mut begin = u64::MAX;
-        let mut call = Call::default();
-        for location in 0..log.locations().len() {
-            if log.next(location, &mut call).map_err(|error| failed(args, &error))? {
-                begin = begin.min(call.enter);
-            }
-        }
-        log.rewind();
-        window = window.counted_from(begin);
+        window = window.counted_from(window::begin(log).map_err(|error| failed(args, &error))?);
     }
-    if let Some(selection) = &args.location {
-        let chosen: BTreeSet<u32> =
-            (0..log.locations().len()).filter_map(|location| chosen(log, location, selection)).collect();
-        if chosen.is_empty() {
-            return Err(Failure::usage(
-                format!("failed to export `{}`: no rank is `{selection}`", args.dir.display()),
-                "see which there are with `falloff view DIR --by rank`",
-            ));
-        }
-        window.ranks = Some(chosen);
-    }
+    window.ranks = window::ranks(&args.dir, args.location.as_slice(), log, "export")?;
     Ok(window)
-}
-
-/// The rank of a location, if it is selected.
-fn chosen(log: &RunLog, location: usize, selection: &Selection) -> Option<u32> {
-    let rank = log.locations()[location].rank;
-    let logged = log.logged(location)?;
-    let place =
-        Location { rank: Some(rank), pid: logged.pid, host: logged.host.into(), ..Location::default() };
-    selection.holds(&place).then_some(rank)
 }
 
 fn failed(args: &ExportArgs, error: &dyn std::error::Error) -> Failure {

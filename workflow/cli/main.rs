@@ -28,10 +28,12 @@ mod source_file;
 mod sweep;
 mod sweep_file;
 mod sweep_progress;
+mod timeline;
 mod values;
 mod view;
 mod view_args;
 mod waits;
+mod window;
 
 use std::panic;
 use std::process::ExitCode;

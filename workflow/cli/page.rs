@@ -4,15 +4,17 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use falloff_postprocess::messages::CALLS;
 use falloff_postprocess::views::{Excerpt, Groups, Query};
 use falloff_postprocess::{Database, Tree};
-use falloff_workflow::page::{self, Page, SourceTexts, Sweep};
+use falloff_workflow::page::{self, Page, SourceTexts, Sweep, TimelineOf};
 use falloff_workflow::results::{Choice, Results};
 
 use crate::algebra_args::DiffArgs;
 use crate::args::{ScoreArgs, SourceArgs};
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::timeline;
 use crate::view::{all_metrics, metric};
 use crate::view_args::ViewArgs;
 
@@ -20,7 +22,11 @@ use crate::view_args::ViewArgs;
 pub fn profile(excerpt: &Excerpt, args: &ViewArgs, file: &Path, output: &Output) -> Result<(), Failure> {
     let title = format!("falloff view {}", args.dir.display());
     let sources = sources(&args.sources, excerpt.tree(), output);
-    profile_page(excerpt, &title, &sources, file, output)
+    let timeline = timeline::of(args, output)?;
+    if timeline.is_none() && excerpt.database().metric(CALLS).is_some() {
+        output.note("falloff: the run has a log of calls of MPI: `--window A..B` puts a timeline of them into the page");
+    }
+    profile_page(excerpt, &title, &sources, timeline.as_ref(), file, output)
 }
 
 /// Writes the page of a difference.
@@ -36,7 +42,7 @@ pub fn difference(database: Database, args: &DiffArgs, file: &Path, output: &Out
         Excerpt::new(&database, &query).map_err(|error| Failure::usage(error.to_string(), error.hint()))?;
     let title = format!("falloff diff {} {}", args.a.display(), args.b.display());
     let sources = sources(&args.sources, excerpt.tree(), output);
-    profile_page(&excerpt, &title, &sources, file, output)
+    profile_page(&excerpt, &title, &sources, None, file, output)
 }
 
 /// Writes the page of a sweep.
@@ -57,11 +63,12 @@ fn profile_page(
     excerpt: &Excerpt,
     title: &str,
     sources: &SourceTexts,
+    timeline: Option<&TimelineOf>,
     file: &Path,
     output: &Output,
 ) -> Result<(), Failure> {
     let (groups, sections) = (Groups::of(excerpt), Groups::of_sections(excerpt)?);
-    write(&page::profile(excerpt, title, &groups, &sections, sources), file, output)
+    write(&page::profile(excerpt, title, &groups, &sections, sources, timeline), file, output)
 }
 
 /// The source files that the user wants in the page.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use falloff_messages::graph::Window;
 use falloff_postprocess::export;
 use falloff_postprocess::views::{Derived, Narrow, Pattern, Query, Selection, SpreadOptions};
 
@@ -23,7 +24,8 @@ use crate::values;
   falloff view profile --source solver.c                  lines of a source file with their cost
   falloff view profile --sections                         sections that the program has marked
   falloff view scaling/runs/n0004-r1 --format csv > view.csv
-  falloff view profile --html profile.html                a page for the browser, to pass on")]
+  falloff view profile --html profile.html                a page for the browser, to pass on
+  falloff view profile --html profile.html --window 0..2  with a timeline of the calls of MPI in these seconds")]
 pub struct ViewArgs {
     /// Directory of a run or a database
     pub dir: PathBuf,
@@ -47,6 +49,10 @@ pub struct ViewArgs {
     pub html: Option<PathBuf>,
     #[command(flatten)]
     pub sources: SourceArgs,
+    /// Put a timeline into the page: the calls of MPI that are under way from A to B, seconds after the first, with the messages between
+    /// ranks: 0.5..0.75, 2.., ..10 or .. for all. The run must have a log of them (docs/event-log.md)
+    #[arg(long, value_name = "A..B", requires = "html")]
+    pub window: Option<Window>,
     #[command(flatten)]
     pub rows: RowArgs,
     #[command(flatten)]

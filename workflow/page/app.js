@@ -13,6 +13,8 @@ import { Heat } from "./heat.js";
 import { Overview } from "./overview.js";
 import { Source } from "./source.js";
 import { leftOut } from "./spread.js";
+import { Timeline } from "./timeline.js";
+import { TimelineData } from "./timeline_data.js";
 import { Toolbar } from "./toolbar.js";
 import { element, set } from "./element.js";
 import { actionOf } from "./keys.js";
@@ -47,6 +49,7 @@ class App {
       changed: () => this.#changed(),
     });
     this.heat = new Heat({ select: (row) => this.explorer.select(row) });
+    this.timeline = this.#timeline();
     this.overview = new Overview((context) => {
       this.panel = "context";
       this.explorer.show("context", String(context));
@@ -57,12 +60,14 @@ class App {
       ...Object.entries(VIEWS).map(([view, title]) => ({ name: view, title, view })),
       { name: "flame", title: "Flame graph", view: "context" },
       ...(model.data.head.spreads.length > 0 ? [{ name: "heat", title: "Ranks", view: "context" }] : []),
+      ...(this.timeline ? [{ name: "timeline", title: "Timeline", view: "context" }] : []),
     ];
     this.tabs = element("div", { class: "tabs", role: "tablist", "aria-label": "views" });
     this.work = element("div", { class: "work" }, [
       this.explorer.table.root,
       this.flame.root,
       this.heat.root,
+      ...(this.timeline ? [this.timeline.root] : []),
       this.detail.root,
     ]);
     const parts = [this.header.root, this.tabs, this.toolbar.root, this.overview.root, this.work];
@@ -70,6 +75,26 @@ class App {
     addEventListener("keydown", (event) => this.#key(event));
     addEventListener("hashchange", () => this.#follow());
     this.#follow();
+  }
+
+  /** The timeline, if the page has one. */
+  #timeline() {
+    const { data, tree } = this.model;
+    if (!data.head.timeline) return null;
+    return new Timeline(new TimelineData(data), {
+      moved: () => this.#noteSoon(),
+      select: (context) => {
+        // With other metrics or a filter not every call path is listed.
+        let row = context;
+        while (!this.explorer.model.present[row] && row > 0) row = tree.parents[row];
+        this.explorer.select(row);
+      },
+    });
+  }
+
+  /** What is shown in place of the table, by panel. */
+  get #pictures() {
+    return { flame: this.flame, heat: this.heat, ...(this.timeline ? { timeline: this.timeline } : {}) };
   }
 
   /** Further parts of the pane for a row. */
@@ -143,6 +168,7 @@ class App {
       derived: explorer.formulas.join(";"),
       columns: explorer.shownKey,
       picture: panel === "flame" ? this.flame.choice.value : null,
+      seen: this.timeline?.seen,
       search: explorer.search?.pattern ?? null,
     };
   }
@@ -161,6 +187,7 @@ class App {
     explorer.adopt(this.filter.of(this.model));
     explorer.look(panel.view, state);
     this.flame.chosen = state.picture ?? null;
+    if (this.timeline) this.timeline.seen = state.seen;
     this.#showPanel(state.search ?? "");
   }
 
@@ -196,9 +223,8 @@ class App {
     set(this.overview.root, { hidden: panel !== "overview" });
     set(this.toolbar.root, { hidden: panel === "overview" });
     set(this.work, { hidden: panel === "overview" });
-    set(explorer.table.root, { hidden: panel === "flame" || panel === "heat" });
-    set(this.flame.root, { hidden: panel !== "flame" });
-    set(this.heat.root, { hidden: panel !== "heat" });
+    for (const [name, picture] of Object.entries(this.#pictures)) set(picture.root, { hidden: panel !== name });
+    set(explorer.table.root, { hidden: panel in this.#pictures });
     this.toolbar.show(explorer.model.columns);
     this.toolbar.showFilter(this.filter, explorer.threshold);
     this.toolbar.searching.value = pattern;
@@ -213,13 +239,19 @@ class App {
     this.#changed();
   }
 
-  /** Draws what follows the table, and soon writes what is looked at into the address: browsers allow that only so often. */
+  /** Draws what follows the table. */
   #changed() {
     const { explorer, panel } = this;
     if (panel === null) return;
     const { view, top } = explorer.listing;
     if (panel === "flame") this.flame.show(explorer.model, view, top, explorer.selected);
     if (panel === "heat") this.heat.show(explorer.model, explorer.listing, explorer.selected);
+    if (panel === "timeline") this.timeline.show(explorer.model);
+    this.#noteSoon();
+  }
+
+  /** Soon writes what is looked at into the address: browsers allow that only so often. */
+  #noteSoon() {
     clearTimeout(this.waiting);
     this.waiting = setTimeout(() => this.#note(), 150);
   }
@@ -247,8 +279,7 @@ class App {
       previousFound: () => toolbar.say(explorer.found(-1)),
       help: () => this.header.help.showModal(),
     };
-    const picture = { flame: this.flame, heat: this.heat }[this.panel];
-    if (!picture?.move(action)) (actions[action] ?? (() => explorer[action]()))();
+    if (!this.#pictures[this.panel]?.move(action)) (actions[action] ?? (() => explorer[action]?.()))();
   }
 }
 

@@ -21,6 +21,8 @@ const KEYS = [
   ["/", "search", "search a function by regular expression"],
   ["n", "nextFound", "next row found"],
   ["p", "previousFound", "row found before"],
+  ["+", "closer", "in the timeline: closer"],
+  ["-", "farther", "in the timeline: farther"],
   ["1", "view1", "first view; 2, 3 … the others"],
   ["c", "csv", "save the listed rows as CSV"],
   ["?", "help", "this list"],
@@ -45,5 +47,7 @@ export function keyHelp() {
     ...KEYS.map(([key, , words]) => [arrows[key] ?? key, words]),
     ["↓ ↑ → ←", "in the flame graph: to the widest part, back, to the boxes beside; Enter shows the box as the whole"],
     ["→ ←", "in the picture of ranks: to the next rank or thread"],
+    ["→ ←", "in the timeline: on and back; ↓ ↑ to the call in another lane, n and p to the next call and the one before"],
+    ["z", "in the timeline: near to the chosen call; Escape shows all of the time"],
   ];
 }

@@ -170,7 +170,7 @@ impl<'a> Excerpt<'a> {
     }
 
     /// Place in the tree of a context of the database; `None` if it is left out.
-    pub(super) fn place(&self, context: u32) -> Option<u32> {
+    pub fn place(&self, context: u32) -> Option<u32> {
         self.places.as_ref().map_or(Some(context), |places| places[context as usize])
     }
 

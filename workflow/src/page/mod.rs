@@ -7,13 +7,16 @@ mod block;
 mod document;
 mod profile;
 mod program;
+mod same_path;
 mod sections;
 mod sources;
 mod spread;
 mod sweep;
+mod timeline;
 mod tree;
 
 pub use document::Page;
 pub use profile::profile;
 pub use sources::SourceTexts;
 pub use sweep::{Sweep, sweep};
+pub use timeline::{MOST_CALLS, TimelineOf};

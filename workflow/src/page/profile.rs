@@ -10,6 +10,7 @@ use super::block::Blocks;
 use super::document::Page;
 use super::sources::{SourceInfo, SourceTexts};
 use super::spread::{self, SpreadInfo};
+use super::timeline::{TimelineInfo, TimelineOf};
 use super::tree;
 
 #[derive(Serialize)]
@@ -25,6 +26,8 @@ struct Head<'a> {
     /// How the first metric is spread over the sections that the program has marked.
     sections: Vec<SpreadInfo>,
     sources: Vec<SourceInfo>,
+    /// What the calls of MPI did when, if it was asked for.
+    timeline: Option<TimelineInfo<'a>>,
 }
 
 #[derive(Serialize)]
@@ -60,7 +63,7 @@ struct DerivedInfo<'a> {
 }
 
 /// The page of an excerpt. `groups` has the cost of its ranks or threads, which are shown if there are several, and `sections` that
-/// of sections.
+/// of sections; `timeline` is shown if there is one.
 ///
 /// # Errors
 /// If the head cannot be written as JSON.
@@ -70,6 +73,7 @@ pub fn profile(
     groups: &Groups,
     sections: &Groups,
     sources: &SourceTexts,
+    timeline: Option<&TimelineOf>,
 ) -> io::Result<Page> {
     let mut blocks = Blocks::default();
     tree::add(&mut blocks, excerpt.tree());
@@ -99,6 +103,7 @@ pub fn profile(
         spreads: spread_of(&mut blocks, "spread", excerpt, groups, 2),
         sections: spread_of(&mut blocks, "section", excerpt, sections, 1),
         sources: sources.add(&mut blocks),
+        timeline: timeline.map(|timeline| timeline.add(&mut blocks, excerpt)),
     };
     Page::new(title.to_owned(), &head, blocks)
 }

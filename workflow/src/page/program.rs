@@ -52,6 +52,13 @@ const MODULES: &[(&str, &str)] = modules![
     "heat",
     "source",
     "detail",
+    "span",
+    "timeline_data",
+    "timeline_words",
+    "timeline_marks",
+    "timeline_colours",
+    "timeline_drawing",
+    "timeline",
     "app",
 ];
 
@@ -88,14 +95,22 @@ mod tests {
     fn names_are_those_of_one_module() {
         let script = script();
         let words = ["function ", "async function ", "class ", "const ", "let "];
-        let name = |line: &str| -> Option<String> {
-            let rest = words.iter().find_map(|word| line.strip_prefix(word))?;
-            Some(rest.split(|c: char| !c.is_alphanumeric() && c != '_').next()?.to_owned())
+        // A name, or several in brackets.
+        let names_of = |line: &str| -> Vec<String> {
+            let Some(rest) = words.iter().find_map(|word| line.strip_prefix(word)) else { return Vec::new() };
+            let end =
+                if rest.starts_with('[') { rest.find(']') } else { rest.find(|c: char| !is_of_name(c)) };
+            let names = rest[..end.unwrap_or(rest.len())].split(|c: char| !is_of_name(c));
+            names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
         };
-        let mut names: Vec<String> = script.lines().filter_map(name).filter(|n| !n.is_empty()).collect();
+        let mut names: Vec<String> = script.lines().flat_map(names_of).collect();
         names.sort();
         let twice: Vec<_> = names.windows(2).filter(|pair| pair[0] == pair[1]).collect();
         assert!(twice.is_empty(), "{twice:?}");
+    }
+
+    fn is_of_name(c: char) -> bool {
+        c.is_alphanumeric() || c == '_'
     }
 
     #[test]
