@@ -117,7 +117,7 @@ def test_keys_and_clicks_do_what_they_say(seen):
     assert parts["linked"] == parts["dragged"] and parts["all"] == whole
     # The call path of the chosen call is the chosen row.
     function = re.match(r"rank 0: (\w+)", pointed[0])[1]
-    assert pointed[-1].startswith("main") and pointed[-1].endswith(f" > {function}")
+    assert pointed[-1].endswith(f" > main > {function}")
     assert "view=timeline" in seen["hash"] and "row=" in seen["hash"] and "seen=" in seen["hash"]
     assert seen["row"]["name"] == function
 

@@ -25,7 +25,7 @@ use crate::values;
   falloff view profile --sections                         sections that the program has marked
   falloff view scaling/runs/n0004-r1 --format csv > view.csv
   falloff view profile --html profile.html                a page for the browser, to pass on
-  falloff view profile --html profile.html --window 0..2  with a timeline of the calls of MPI in these seconds")]
+  falloff view profile --html profile.html --window 0..2  with a timeline of its calls of MPI")]
 pub struct ViewArgs {
     /// Directory of a run or a database
     pub dir: PathBuf,
