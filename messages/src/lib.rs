@@ -31,7 +31,7 @@ pub use matching::{
 };
 pub use memory::MemoryLog;
 pub use replay::{
-    Balanced, Changes, Detours, DetoursError, Effect, Faster, LessNoise, Network, Noise, Perturbation,
-    Profile, Replayed, Run, Scenario, Selection, effects_by_path, replay,
+    Balanced, Burst, Calibration, Calls, Changes, Delays, Detours, DetoursError, Effect, Faster, LessNoise,
+    Network, Noise, Perturbation, Profile, Replayed, Run, Scenario, Selection, effects_by_path, replay,
 };
 pub use visitor::{Matched, Visitor};

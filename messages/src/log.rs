@@ -34,6 +34,9 @@ pub trait Log {
 
     /// Whether a location's log ends where its rank ended, and not where it was killed or where room ran out.
     fn is_whole(&self, location: usize) -> bool;
+
+    /// Which clock the times of a location are of, a number of the log's own: locations of one host have one.
+    fn clock(&self, location: usize) -> u32;
 }
 
 impl<L: Log + ?Sized> Log for Box<L> {
@@ -59,6 +62,10 @@ impl<L: Log + ?Sized> Log for Box<L> {
 
     fn is_whole(&self, location: usize) -> bool {
         (**self).is_whole(location)
+    }
+
+    fn clock(&self, location: usize) -> u32 {
+        (**self).clock(location)
     }
 }
 

@@ -14,6 +14,8 @@ pub struct MemoryLog {
     last: Vec<Option<Call>>,
     /// Calls read so far, by location.
     read: Vec<usize>,
+    /// By location, where they do not all have the first clock.
+    clocks: Vec<u32>,
 }
 
 impl MemoryLog {
@@ -78,6 +80,11 @@ impl MemoryLog {
         self.whole[location] = false;
     }
 
+    /// Gives locations clocks of their own numbers; all have the same if this is not called.
+    pub fn set_clocks(&mut self, clocks: Vec<u32>) {
+        self.clocks = clocks;
+    }
+
     /// To be read from its beginning again.
     pub fn rewind(&mut self) {
         self.read.fill(0);
@@ -110,5 +117,9 @@ impl Log for MemoryLog {
 
     fn is_whole(&self, location: usize) -> bool {
         self.whole[location]
+    }
+
+    fn clock(&self, location: usize) -> u32 {
+        self.clocks.get(location).copied().unwrap_or(0)
     }
 }

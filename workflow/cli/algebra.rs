@@ -128,7 +128,7 @@ impl Named {
 }
 
 /// Results never replace anything.
-fn must_be_free(dir: &Path) -> Result<(), Failure> {
+pub fn must_be_free(dir: &Path) -> Result<(), Failure> {
     let free = match fs::read_dir(dir) {
         Ok(mut entries) => entries.next().is_none(),
         Err(_) => !dir.exists(),

@@ -398,15 +398,16 @@ pub struct ReplayArgs {
     /// Directory of a run whose calls of MPI were logged
     pub dir: PathBuf,
     /// More noise of each burst of computing, in nanoseconds: a number, constant:C, exponential:MEAN, uniform:LOW:HIGH or
-    /// normal:MEAN:DEVIATION; or a file that `falloff noise` wrote, whose detours then go on all the time
+    /// normal:MEAN:DEVIATION; or a file that `falloff noise` wrote, or one with a line START<TAB>LENGTH for each detour, whose detours
+    /// then go on all the time
     #[arg(long, value_name = "SPEC|FILE")]
     pub noise: Option<String>,
     /// All ranks have the detours of the file at the same time, and not each at its own
     #[arg(long, requires = "noise")]
     pub co_scheduled: bool,
-    /// More latency of each message, in nanoseconds, as --noise
-    #[arg(long, value_name = "SPEC")]
-    pub latency_noise: Option<Distribution>,
+    /// More latency of each message, in nanoseconds, as --noise; or a file that `falloff noise` wrote, with messages
+    #[arg(long, value_name = "SPEC|FILE")]
+    pub latency_noise: Option<String>,
     /// More time of each byte, in nanoseconds, as --noise
     #[arg(long, value_name = "SPEC")]
     pub byte_noise: Option<Distribution>,
@@ -414,7 +415,7 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// The network that the run had: latency=NS,overhead=NS,gap=NS,bandwidth=BYTES_A_SECOND,eager=BYTES, or a file that `falloff noise`
-    /// wrote; what is not said is that of two processes of one node
+    /// wrote; if not given, what the calls of the run tell
     #[arg(long, value_name = "NETWORK|FILE")]
     pub network: Option<String>,
     /// Another network; what is not said is as in --network
@@ -438,10 +439,25 @@ pub struct ReplayArgs {
     /// Most calls and messages that may wait for their other side at a time; any number if not given
     #[arg(long, value_name = "N")]
     pub live_max: Option<usize>,
+    /// Directory for a database of what arises, is taken over and is absorbed in each case, by call path and rank
+    #[arg(short = 'o', value_name = "DIR")]
+    pub output: Option<PathBuf>,
     #[arg(long, value_enum, default_value_t = ScoreFormat::Text)]
     pub format: ScoreFormat,
+    /// What has a line of its own in --format csv
+    #[arg(long, value_enum, default_value_t = ReplayRows::Rank)]
+    pub by: ReplayRows,
     #[command(flatten)]
     pub debug: DebugArgs,
+}
+
+/// What has a line of its own in the CSV of a replay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReplayRows {
+    /// Each rank.
+    Rank,
+    /// Each call path.
+    Path,
 }
 
 #[derive(Debug, Args)]

@@ -3,13 +3,17 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use falloff_messages::{Distribution, DistributionError, Network, Noise, Options, Perturbation};
+use falloff_messages::{
+    Calibration, Distribution, DistributionError, Log, Network, Noise, Options, Perturbation,
+};
+use falloff_postprocess::Database;
 use falloff_postprocess::messages::Calls;
 use falloff_workflow::exit;
-use falloff_workflow::noise::{RankNoise, Signature};
-use falloff_workflow::replay::{self, Faster, Question, USUAL, report};
+use falloff_workflow::noise::Signature;
+use falloff_workflow::replay::{self, Answer, Faster, Origin, Question, USUAL, report};
 
-use crate::args::{ReplayArgs, ScoreFormat};
+use crate::algebra::must_be_free;
+use crate::args::{ReplayArgs, ReplayRows, ScoreFormat};
 use crate::calls;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -17,25 +21,49 @@ use crate::values::Times;
 
 /// Replays a run and prints what becomes of it.
 pub fn replay(args: &ReplayArgs, output: &Output) -> Result<i32, Failure> {
+    if let Some(dir) = &args.output {
+        must_be_free(dir)?;
+    }
     let calls = calls::open(&args.dir, &args.debug.options(), "replay")?;
     calls.warnings().iter().for_each(|warning| output.warn(&format!("falloff: {warning}")));
-    let question = question(args, &calls)?;
     let options = Options { live_max: args.live_max, ..Options::default() };
+    let question = question(args, &calls, &options)?;
     let answer = question.answer(|| Ok(calls.log()), &options).map_err(|error| failed(args, &error))?;
-    match args.format {
-        ScoreFormat::Text => output.data(&report::text(&answer))?,
-        ScoreFormat::Csv => output.data(&report::csv(&answer))?,
-        ScoreFormat::Json => {
-            let json = report::json(&answer).map_err(Failure::not_written("the replay as JSON"))?;
+    if let Some(dir) = &args.output {
+        database(args, &calls, &answer).write(dir)?;
+    }
+    let names = |context| calls.names(context);
+    match (args.format, args.by) {
+        (ScoreFormat::Text, _) => output.data(&report::text(&answer, &names))?,
+        (ScoreFormat::Csv, ReplayRows::Rank) => output.data(&report::csv(&answer))?,
+        (ScoreFormat::Csv, ReplayRows::Path) => output.data(&report::csv_by_path(&answer, &names))?,
+        (ScoreFormat::Json, _) => {
+            let json = report::json(&answer, &names).map_err(Failure::not_written("the replay as JSON"))?;
             output.data(&format!("{json}\n"))?;
         }
     }
     Ok(exit::OK)
 }
 
-fn question(args: &ReplayArgs, calls: &Calls) -> Result<Question, Failure> {
-    let base = args.network.as_ref().map_or(Ok(USUAL), |words| network(words, &USUAL))?;
-    let other_network = args.other_network.as_ref().map(|words| network(words, &base));
+/// Where each case falls behind the run as it was, by call path and rank.
+fn database(args: &ReplayArgs, calls: &Calls, answer: &Answer) -> Database {
+    let columns = replay::columns(answer, &calls.bursts());
+    let found = columns.into_iter().map(|column| (column.name, column.values)).collect();
+    let cases = answer.cases.iter().map(|case| case.name.clone()).collect();
+    calls.found(&args.dir.display().to_string(), "replay", cases, found)
+}
+
+fn question(args: &ReplayArgs, calls: &Calls, options: &Options) -> Result<Question, Failure> {
+    let (base, origin) = match &args.network {
+        Some(words) => network(words, &USUAL)?,
+        None => {
+            let calibration =
+                Calibration::of(&mut calls.log(), options).map_err(|error| failed(args, &error))?;
+            (calibration.network(&USUAL), Origin::Log(calibration))
+        }
+    };
+    let other_network =
+        args.other_network.as_ref().map(|words| network(words, &base).map(|(network, _)| network));
     let sections = calls.sections();
     let balanced = |name: &String| {
         let number = sections.iter().skip(1).position(|of| of == name || of.ends_with(&format!(" > {name}")));
@@ -52,7 +80,8 @@ fn question(args: &ReplayArgs, calls: &Calls) -> Result<Question, Failure> {
     };
     Ok(Question {
         network: base,
-        perturbation: perturbation(args)?,
+        origin,
+        perturbation: perturbation(args, calls)?,
         other_network: other_network.transpose()?,
         wants_ideal: args.ideal_network,
         less_noise: args.less_noise,
@@ -63,30 +92,31 @@ fn question(args: &ReplayArgs, calls: &Calls) -> Result<Question, Failure> {
 }
 
 /// A network in words, or of a signature.
-fn network(words: &str, otherwise: &Network) -> Result<Network, Failure> {
+fn network(words: &str, otherwise: &Network) -> Result<(Network, Origin), Failure> {
     if !Path::new(words).is_file() {
-        return Ok(replay::network(words, otherwise)?);
+        return Ok((replay::network(words, otherwise)?, Origin::Words));
     }
     let signature = Signature::read(Path::new(words))?;
-    replay::measured_network(&signature, otherwise).ok_or_else(|| {
+    let network = replay::measured_network(&signature, otherwise).ok_or_else(|| {
         Failure::usage(
             format!("failed to take the network of `{words}`: it has no messages that a model fits"),
             "measure between ranks: `mpirun -n 2 falloff noise -o FILE`",
         )
-    })
+    })?;
+    Ok((network, Origin::Signature))
 }
 
 /// What disturbs the run, if anything was asked for.
-fn perturbation(args: &ReplayArgs) -> Result<Option<Perturbation>, Failure> {
+fn perturbation(args: &ReplayArgs, calls: &Calls) -> Result<Option<Perturbation>, Failure> {
     if args.noise.is_none() && args.latency_noise.is_none() && args.byte_noise.is_none() {
         return Ok(None);
     }
     let mut perturbation = Perturbation { seed: args.seed, ..Perturbation::none() };
     if let Some(noise) = &args.noise {
-        perturbation.local = local_noise(noise, args.co_scheduled)?;
+        perturbation.local = local_noise(noise, calls, args.co_scheduled)?;
     }
     if let Some(latency) = &args.latency_noise {
-        perturbation.latency = latency.clone();
+        perturbation.latency = latency_noise(latency)?;
     }
     if let Some(byte) = &args.byte_noise {
         perturbation.byte = byte.clone();
@@ -94,20 +124,30 @@ fn perturbation(args: &ReplayArgs) -> Result<Option<Perturbation>, Failure> {
     Ok(Some(perturbation))
 }
 
-/// Noise in words, or that of the rank of a signature that lost most.
-fn local_noise(words: &str, is_co_scheduled: bool) -> Result<Noise, Failure> {
-    let failed = |reason: String| Failure::usage(format!("failed to read the noise `{words}`"), reason);
-    if !Path::new(words).is_file() {
-        let length: Distribution =
-            words.parse().map_err(|error: DistributionError| failed(error.to_string()))?;
-        return Ok(Noise::PerBurst { length, shortest: 1 });
+/// Noise in words, or that of a file.
+fn local_noise(words: &str, calls: &Calls, is_co_scheduled: bool) -> Result<Noise, Failure> {
+    if Path::new(words).is_file() {
+        let ranks = calls.log().locations().last().map_or(0, |location| location.rank as usize + 1);
+        return Ok(replay::noise_of_file(Path::new(words), ranks, is_co_scheduled)?);
     }
-    let signature = Signature::read(Path::new(words))?;
-    let lost = |rank: &&RankNoise| rank.detours.lost_percent;
-    let most = signature.ranks.iter().max_by(|a, b| lost(a).total_cmp(&lost(b)));
-    let most = most.ok_or_else(|| failed("it has no ranks".into()))?;
-    let detours = most.detours.trace.overlay().map_err(|error| failed(error.to_string()))?;
-    Ok(Noise::Overlay { detours: Arc::new(detours), is_co_scheduled })
+    Ok(Noise::PerBurst { length: distribution(words)?, shortest: 1 })
+}
+
+/// More latency in words, or that of a file.
+fn latency_noise(words: &str) -> Result<Distribution, Failure> {
+    if Path::new(words).is_file() {
+        return Ok(replay::latency_noise_of_file(Path::new(words))?);
+    }
+    distribution(words)
+}
+
+fn distribution(words: &str) -> Result<Distribution, Failure> {
+    words.parse().map_err(|error: DistributionError| {
+        Failure::usage(
+            format!("failed to read the noise `{words}`: there is no such file"),
+            error.to_string(),
+        )
+    })
 }
 
 /// Call paths that go through a function that matches, so many times faster.

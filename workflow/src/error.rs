@@ -114,6 +114,14 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// A file tells of no detours.
+    #[error("failed to read the detours of `{}`: {reason}", path.display())]
+    Detours {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, and in which line.
+        reason: String,
+    },
     /// MPI cannot be used, or ranks do not find each other.
     #[error("failed to measure messages: {0}")]
     Mpi(String),
@@ -135,6 +143,7 @@ impl Error {
             | Error::UnlikeClocks { .. }
             | Error::Models(_)
             | Error::Signature { .. }
+            | Error::Detours { .. }
             | Error::Mpi(_)
             | Error::Incomparable { .. } => exit::INCOMPLETE,
             Error::Profiler(error) => error.exit_code(),
@@ -184,6 +193,10 @@ impl Error {
                 Some("look for odd costs with `falloff view RUN`, and leave the run out or repeat it".into())
             }
             Error::Signature { .. } => Some("name a file that `falloff noise -o FILE` wrote".into()),
+            Error::Detours { .. } => Some(
+                "name a file that `falloff noise -o FILE` wrote, or one with a line START<TAB>LENGTH, in nanoseconds, for each detour"
+                    .into(),
+            ),
             Error::Mpi(_) => Some("name the library that your launcher's programs are linked with: `--mpi LIB`".into()),
             Error::Demo(_) => Some("see the output.log of the run, or start `falloff demo` again".into()),
         }

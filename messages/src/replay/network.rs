@@ -30,6 +30,11 @@ impl Network {
         (bytes.saturating_sub(1).saturating_mul(self.byte_ps) / 1000) as i64
     }
 
+    /// A call that takes so many nanoseconds longer than it must waits for something else than the network.
+    pub(super) fn stall(&self) -> i64 {
+        stall_beyond((self.latency + 2 * self.overhead) as f64) as i64
+    }
+
     pub(super) fn is_eager(&self, bytes: u64) -> bool {
         bytes <= self.eager
     }
@@ -38,4 +43,9 @@ impl Network {
     pub(super) fn without_costs(&self) -> Network {
         Network { eager: self.eager, ..Network::IDEAL }
     }
+}
+
+/// By how many nanoseconds more than what messages take on an undisturbed network something else must be why.
+pub(super) fn stall_beyond(time: f64) -> f64 {
+    (10.0 * time).max(20_000.0)
 }

@@ -32,10 +32,10 @@ pub enum Noise {
         /// Shorter bursts are left alone, in nanoseconds.
         shortest: u64,
     },
-    /// A trace of detours goes on all the time; bursts are lengthened by those that they meet.
+    /// Detours go on all the time; bursts are lengthened by those that they meet.
     Overlay {
-        /// The trace.
-        detours: Arc<Detours>,
+        /// By rank; of ranks beyond the end those of the last.
+        detours: Arc<Vec<Detours>>,
         /// All ranks have their detours at the same time, and not each at its own.
         is_co_scheduled: bool,
     },
@@ -53,12 +53,17 @@ impl Perturbation {
         }
     }
 
+    /// The noise of processors without that of messages.
+    pub(super) fn local_alone(&self) -> Perturbation {
+        Perturbation { latency: Distribution::ZERO, byte: Distribution::ZERO, ..self.clone() }
+    }
+
     /// Where a rank is in the trace of detours when the run begins.
     pub(super) fn phase(&self, rank: u32) -> u64 {
         match &self.local {
             Noise::Overlay { detours, is_co_scheduled: false } => {
                 let draw = uniform(Key { seed: self.seed, rank, stream: stream::PHASE, event: 0 });
-                (draw * detours.period() as f64) as u64
+                of_rank(detours, rank).map_or(0, |detours| (draw * detours.period() as f64) as u64)
             }
             _ => 0,
         }
@@ -71,7 +76,9 @@ impl Perturbation {
                 self.draw(noise, rank, stream::NOISE + thread, event)
             }
             Noise::PerBurst { .. } => 0,
-            Noise::Overlay { detours, .. } => (detours.end(at, length) - at - length) as i64,
+            Noise::Overlay { detours, .. } => {
+                of_rank(detours, rank).map_or(0, |detours| (detours.end(at, length) - at - length) as i64)
+            }
         }
     }
 
@@ -105,6 +112,10 @@ impl Perturbation {
             _ => nearest(distribution.quantile(uniform(Key { seed: self.seed, rank, stream, event }))),
         }
     }
+}
+
+fn of_rank(detours: &[Detours], rank: u32) -> Option<&Detours> {
+    detours.get(rank as usize).or(detours.last())
 }
 
 /// The nearest whole number to one that is not negative.

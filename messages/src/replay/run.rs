@@ -1,7 +1,7 @@
 //! Runs of a program under other circumstances than those it was measured under.
 
 use super::{
-    Changes, Effect, Network, Perturbation, Selection,
+    Changes, Delays, Effect, Network, Perturbation, Selection,
     simulation::{Clock, Simulation},
 };
 use crate::{Broken, Location, Log, MatchError, Options, Outcome, lead};
@@ -18,6 +18,8 @@ pub struct Scenario {
     pub changes: Changes,
     /// What disturbs it.
     pub perturbation: Perturbation,
+    /// The network that the log was measured on, if what calls took beyond it is to be kept ([`Scenario::measured_on`]).
+    pub(super) measured_on: Option<Network>,
     /// Everything costs nothing but what the perturbation adds, and all waits pass delays on ([`Scenario::delays_only`]).
     pub(super) counts_delays_only: bool,
 }
@@ -42,6 +44,8 @@ pub struct Replayed {
     pub measured: Vec<u64>,
     /// The runs, in the order of their scenarios.
     pub runs: Vec<Run>,
+    /// Where each of them falls behind the first, and where it catches up.
+    pub delays: Vec<Delays>,
 }
 
 impl Replayed {
@@ -63,8 +67,16 @@ impl Scenario {
             network,
             changes: Changes::default(),
             perturbation: Perturbation::none(),
+            measured_on: None,
             counts_delays_only: false,
         }
+    }
+
+    /// As measured on this network. Where a call took far longer than the network and those it waited for explain (20 µs and ten times
+    /// L + 2 o), that is kept, whatever else changes: it waited for a processor, for a disk, or MPI had to begin. It is known where
+    /// those it waited for have the same clock.
+    pub fn measured_on(network: Network) -> Scenario {
+        Scenario { measured_on: Some(network), ..Scenario::new(network) }
     }
 
     /// The same on another network.
@@ -88,12 +100,17 @@ impl Scenario {
     /// The bound: a time is the greatest sum along a way through the graph of messages, and this is the greatest sum of delays along
     /// one. A way of the disturbed run is a way of the undisturbed one, so that `max(w + d) − max(w) ≤ max(d)`.
     pub fn delays_only(&self) -> Scenario {
-        Scenario { network: self.network.without_costs(), counts_delays_only: true, ..self.clone() }
+        Scenario {
+            network: self.network.without_costs(),
+            measured_on: None,
+            counts_delays_only: true,
+            ..self.clone()
+        }
     }
 }
 
-/// Replays a log under each of the scenarios, eight at most in a pass over it; two passes go on at a time. `open` opens the log for a
-/// pass.
+/// Replays a log under each of the scenarios, the first of which is the base of the others; six others at most in a pass over the log, and
+/// two passes at a time. `open` opens the log for a pass.
 ///
 /// # Errors
 /// A log cannot be read, or has more slack than `options` allow.
@@ -102,20 +119,26 @@ pub fn replay<L: Log>(
     scenarios: &[Scenario],
     options: &Options,
 ) -> Result<Replayed, MatchError> {
+    let Some((base, others)) = scenarios.split_first() else { return Ok(Replayed::default()) };
     // All passes match alike, whichever scenarios they are for.
     let eager = scenarios.iter().map(|scenario| scenario.network.eager).min().unwrap_or(u64::MAX);
-    let pass = |scenarios: &&[Scenario]| one_pass(&mut open()?, scenarios, eager, options);
-    let passes = scenarios.len().div_ceil(AT_ONCE).max(1);
-    let mut groups: Vec<&[Scenario]> = scenarios.chunks(scenarios.len().div_ceil(passes).max(1)).collect();
+    let pass = |others: &Vec<&Scenario>| one_pass(&mut open()?, base, others, eager, options);
+    // The base is part of each pass, and so is the run as measured.
+    let passes = others.len().div_ceil(AT_ONCE - 2).max(1);
+    let mut groups: Vec<Vec<&Scenario>> =
+        others.chunks(others.len().div_ceil(passes).max(1)).map(|group| group.iter().collect()).collect();
     if groups.is_empty() {
-        groups.push(scenarios);
+        groups.push(Vec::new());
     }
     let mut all: Option<Replayed> = None;
     for group in groups.chunks(2) {
         for replayed in side_by_side(group, &pass) {
-            let mut replayed = replayed?;
+            let replayed = replayed?;
             match &mut all {
-                Some(all) => all.runs.append(&mut replayed.runs),
+                Some(all) => {
+                    all.runs.extend(replayed.runs.into_iter().skip(1));
+                    all.delays.extend(replayed.delays.into_iter().skip(1));
+                }
                 None => all = Some(replayed),
             }
         }
@@ -133,8 +156,8 @@ fn side_by_side<T: Sync, R: Send>(these: &[T], work: &(impl Fn(&T) -> R + Sync))
     })
 }
 
-/// What noise does on each of some call paths alone: what reaches the end of what strikes it there. The noise on a path is the same as
-/// if it struck everywhere.
+/// What noise of computing does on each of some call paths alone: what reaches the end of what strikes it there. Noise by draws is the same
+/// on a path as if it struck everywhere.
 ///
 /// # Errors
 /// As for [`replay`].
@@ -145,8 +168,9 @@ pub fn effects_by_path<L: Log>(
     paths: &[Selection],
     options: &Options,
 ) -> Result<Vec<Effect>, MatchError> {
-    let struck =
-        |path: &Selection| base.disturbed(Perturbation { strikes: path.clone(), ..perturbation.clone() });
+    let struck = |path: &Selection| {
+        base.disturbed(Perturbation { strikes: path.clone(), ..perturbation.local_alone() })
+    };
     let scenarios: Vec<Scenario> = std::iter::once(base.clone()).chain(paths.iter().map(struck)).collect();
     let runs = replay(open, &scenarios, options)?.runs;
     Ok(runs.iter().skip(1).map(|run| Effect::of(&runs[0], run)).collect())
@@ -154,27 +178,32 @@ pub fn effects_by_path<L: Log>(
 
 fn one_pass<L: Log>(
     log: &mut L,
-    scenarios: &[Scenario],
+    base: &Scenario,
+    others: &[&Scenario],
     eager: u64,
     options: &Options,
 ) -> Result<Replayed, MatchError> {
-    match scenarios.len() {
-        0 | 1 => at_once::<L, 1>(log, scenarios, eager, options),
-        2 => at_once::<L, 2>(log, scenarios, eager, options),
-        3 | 4 => at_once::<L, 4>(log, scenarios, eager, options),
-        _ => at_once::<L, AT_ONCE>(log, scenarios, eager, options),
+    let measured = base.measured_on.map(Scenario::new);
+    let mut scenarios = vec![base];
+    scenarios.extend(others);
+    match scenarios.len() + usize::from(measured.is_some()) {
+        1 => at_once::<L, 1>(log, &scenarios, measured.as_ref(), eager, options),
+        2 => at_once::<L, 2>(log, &scenarios, measured.as_ref(), eager, options),
+        3 | 4 => at_once::<L, 4>(log, &scenarios, measured.as_ref(), eager, options),
+        _ => at_once::<L, AT_ONCE>(log, &scenarios, measured.as_ref(), eager, options),
     }
 }
 
 fn at_once<L: Log, const K: usize>(
     log: &mut L,
-    scenarios: &[Scenario],
+    scenarios: &[&Scenario],
+    measured: Option<&Scenario>,
     eager: u64,
     options: &Options,
 ) -> Result<Replayed, MatchError> {
-    let nothing = Scenario::new(Network::IDEAL);
-    let lanes = std::array::from_fn(|run| scenarios.get(run).or(scenarios.first()).unwrap_or(&nothing));
-    let mut simulation = Simulation::<K>::new(lanes, eager, log);
+    let all: Vec<&Scenario> = scenarios.iter().copied().chain(measured).collect();
+    let lanes = std::array::from_fn(|run| *all.get(run).unwrap_or(&scenarios[0]));
+    let mut simulation = Simulation::<K>::new(lanes, measured.map(|_| scenarios.len()), eager, log);
     let outcome = lead(log, &mut simulation, options)?;
     let locations = log.locations();
     let ranks = locations.last().map_or(0, |location| location.rank as usize + 1);
@@ -186,7 +215,16 @@ fn at_once<L: Log, const K: usize>(
         computed: sum(&|clock| clock.computed[run] as u64),
         noise: sum(&|clock| clock.noise[run] as u64),
     });
-    Ok(Replayed { outcome, measured: latest(&|clock| clock.measured), runs: runs.collect() })
+    let delays = (0..scenarios.len()).map(|run| match scenarios[run].counts_delays_only {
+        true => Delays::default(),
+        false => simulation.account.of(run),
+    });
+    Ok(Replayed {
+        outcome,
+        measured: latest(&|clock| clock.measured),
+        runs: runs.collect(),
+        delays: delays.collect(),
+    })
 }
 
 fn by_rank<const K: usize>(

@@ -1,6 +1,6 @@
 //! Several runs of one program at once, each under its own circumstances.
 
-use super::Scenario;
+use super::{Scenario, delays::Account};
 use crate::{
     Call, Collective, CommId, Completion, Location, Log, Matched, Mode, Op, Receive, Send, Visitor,
     members::Members, need::Need,
@@ -15,6 +15,13 @@ pub(super) type Times<const K: usize> = [i64; K];
 /// no delay makes anything earlier.
 pub(super) struct Simulation<'s, const K: usize> {
     pub(super) scenarios: [&'s Scenario; K],
+    /// The run that is the one measured: at the beginning and at the end of each call it is where that was. By how much less than the
+    /// call it has come on in between is what nothing explains.
+    measured: Option<usize>,
+    /// By rank: which clock it has.
+    clocks: Vec<u32>,
+    /// By number of a function: it may wait for what is not told of it.
+    probes: Vec<bool>,
     /// Sends beyond it wait for their receive in some run.
     eager: u64,
     pub(super) members: Members,
@@ -24,6 +31,8 @@ pub(super) struct Simulation<'s, const K: usize> {
     origins: Vec<Option<u64>>,
     /// By rank: where each run is in the trace of detours at its beginning.
     phases: Vec<[u64; K]>,
+    /// Where runs fall behind the first of them.
+    pub(super) account: Account<K>,
     /// Operations that all members need, with how many members are still to complete them.
     done: FxHashMap<(CommId, u64), Done<K>>,
     pub(super) scratch: [Vec<i64>; 2],
@@ -35,8 +44,14 @@ pub(super) struct Clock<const K: usize> {
     pub now: Times<K>,
     /// Until when its last message goes out.
     sends_until: Times<K>,
+    /// Its call waits for nobody of another clock.
+    has_one_clock: bool,
     /// When its last call ended in the log.
     left: Option<u64>,
+    /// Call path of that.
+    context: u32,
+    /// When its call began.
+    entered: Times<K>,
     /// Its calls.
     events: u64,
     /// When it ended in the log, after its rank began.
@@ -69,26 +84,43 @@ pub(super) struct Joined<const K: usize> {
 }
 
 impl<'s, const K: usize> Simulation<'s, K> {
-    pub fn new<L: Log>(scenarios: [&'s Scenario; K], eager: u64, log: &L) -> Simulation<'s, K> {
+    /// Of these scenarios; `measured` is which of them is to be as measured, if that is to be known.
+    pub fn new<L: Log>(
+        scenarios: [&'s Scenario; K],
+        measured: Option<usize>,
+        eager: u64,
+        log: &L,
+    ) -> Simulation<'s, K> {
         let locations = log.locations();
         let ranks = locations.last().map_or(0, |location| location.rank + 1);
         let clock = Clock {
             now: [0; K],
             sends_until: [0; K],
+            has_one_clock: true,
             left: None,
+            context: 0,
+            entered: [0; K],
             events: 0,
             measured: 0,
             computed: [0; K],
             noise: [0; K],
         };
+        let mut clocks = vec![0; ranks as usize];
+        for (location, place) in locations.iter().enumerate() {
+            clocks[place.rank as usize] = log.clock(location);
+        }
         Simulation {
             scenarios,
+            measured,
+            clocks,
+            probes: log.functions().iter().map(|name| name.ends_with("robe")).collect(),
             eager,
             members: Members::new(log),
             places: locations.to_vec(),
             locations: vec![clock; locations.len()],
             origins: vec![None; ranks as usize],
             phases: (0..ranks).map(|rank| scenarios.map(|s| s.perturbation.phase(rank))).collect(),
+            account: Account::new(),
             done: FxHashMap::default(),
             scratch: [Vec::new(), Vec::new()],
         }
@@ -110,6 +142,19 @@ impl<'s, const K: usize> Simulation<'s, K> {
         let Scenario { network, perturbation, .. } = self.scenarios[run];
         departure.max(posted + network.latency as i64 + perturbation.back(sender, send.post))
     }
+
+    /// Brings the measured run to where it was at a time of the log; by how much that is later.
+    fn meet_measured(&mut self, location: usize, at: u64) -> i64 {
+        let Some(run) = self.measured else { return 0 };
+        at as i64 - std::mem::replace(&mut self.locations[location].now[run], at as i64)
+    }
+
+    /// A call of a location waits for another rank.
+    fn waits_for(&mut self, location: usize, rank: u32) {
+        let own = self.places[location].rank;
+        let clock_of = |rank: u32| self.clocks.get(rank as usize);
+        self.locations[location].has_one_clock &= clock_of(own) == clock_of(rank);
+    }
 }
 
 impl<const K: usize> Visitor for Simulation<'_, K> {
@@ -122,6 +167,7 @@ impl<const K: usize> Visitor for Simulation<'_, K> {
         let clock = &mut self.locations[location];
         let event = clock.events;
         clock.events += 1;
+        clock.has_one_clock = true;
         let Some(left) = clock.left else {
             // The clocks of a run begin with each rank's first call; a thread that begins later does so as late as it did.
             let origin = *self.origins[rank as usize].get_or_insert(call.enter);
@@ -129,9 +175,12 @@ impl<const K: usize> Visitor for Simulation<'_, K> {
             for (now, scenario) in clock.now.iter_mut().zip(self.scenarios) {
                 *now = if scenario.counts_delays_only { 0 } else { late };
             }
+            self.meet_measured(location, call.enter);
+            self.locations[location].entered = self.locations[location].now;
             return;
         };
         let burst = call.enter.saturating_sub(left);
+        let mut lengths = [0; K];
         for run in 0..K {
             let Scenario { perturbation, changes, counts_delays_only, .. } = self.scenarios[run];
             let length = if changes.is_none() { burst } else { changes.apply(location, rank, call, burst) };
@@ -145,7 +194,12 @@ impl<const K: usize> Visitor for Simulation<'_, K> {
             clock.now[run] += computed;
             clock.computed[run] += computed;
             clock.noise[run] += noise;
+            lengths[run] = computed;
         }
+        let before = clock.context;
+        self.meet_measured(location, call.enter);
+        self.locations[location].entered = self.locations[location].now;
+        self.account.computes(location, (before, call.context), lengths);
     }
 
     fn sent(&mut self, location: usize, _: &Call, send: &Send) -> Sent<K> {
@@ -176,6 +230,7 @@ impl<const K: usize> Visitor for Simulation<'_, K> {
 
     fn received(&mut self, location: usize, _: &Call, message: &Matched<Sent<K>, Times<K>>) {
         let Matched { send, sender, sent, posted, .. } = message;
+        self.waits_for(location, *sender);
         for (run, &posted) in posted.iter().enumerate() {
             let set_out = self.sets_out(run, *sender, send, sent.departure[run], posted);
             let now = &mut self.locations[location].now[run];
@@ -192,6 +247,7 @@ impl<const K: usize> Visitor for Simulation<'_, K> {
         posted: Option<Times<K>>,
     ) {
         let Some(posted) = posted else { return };
+        self.waits_for(location, send.to);
         let rank = self.places[location].rank;
         for (run, &posted) in posted.iter().enumerate() {
             if self.waits_for_receive(run, send) {
@@ -210,6 +266,7 @@ impl<const K: usize> Visitor for Simulation<'_, K> {
         collective: &Collective,
         all: &[(u32, Joined<K>)],
     ) {
+        all.iter().for_each(|(rank, _)| self.waits_for(location, *rank));
         let rank = self.places[location].rank;
         let times = if Need::of(collective, rank) != Need::All {
             std::array::from_fn(|run| self.leaves(run, rank, collective, all))
@@ -248,8 +305,19 @@ impl<const K: usize> Visitor for Simulation<'_, K> {
 
     fn leave(&mut self, location: usize, call: &Call) {
         let origin = self.origins[self.places[location].rank as usize].unwrap_or(call.enter);
+        let longer = self.meet_measured(location, call.leave);
+        let is_probe = self.probes.get(call.function as usize).is_some_and(|is_probe| *is_probe);
         let clock = &mut self.locations[location];
-        clock.left = Some(call.leave);
+        let stall = self.measured.map_or(i64::MAX, |run| self.scenarios[run].network.stall());
+        if longer > stall && clock.has_one_clock && !is_probe {
+            let runs = clock.now.iter_mut().zip(self.scenarios).enumerate();
+            let keep = |(run, (_, scenario)): &(usize, (_, &Scenario))| {
+                Some(*run) != self.measured && scenario.measured_on.is_some()
+            };
+            runs.filter(keep).for_each(|(_, (now, _))| *now += longer);
+        }
+        self.account.calls(location, call.context, clock.entered, clock.now);
+        (clock.left, clock.context) = (Some(call.leave), call.context);
         clock.measured = call.leave.saturating_sub(origin);
     }
 

@@ -201,7 +201,7 @@ fn detours_lengthen_bursts_by_their_share() {
         s.compute(rank, 980_000_000);
         s.barrier(rank);
     }
-    let detours = Arc::new(Detours::new(1_000_000, &[(400_000, 20_000)]).unwrap());
+    let detours = Arc::new(vec![Detours::new(1_000_000, &[(400_000, 20_000)]).unwrap()]);
     let overlay = |is_co_scheduled| Perturbation {
         local: Noise::Overlay { detours: detours.clone(), is_co_scheduled },
         ..Perturbation::none()

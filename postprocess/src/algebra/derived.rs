@@ -22,7 +22,7 @@ pub(super) fn provenance(operands: &[Operand], operation: Operation) -> Provenan
 }
 
 /// What of a database becomes another.
-pub(super) struct Content {
+pub(crate) struct Content {
     pub tree: Tree,
     pub metrics: Vec<Metric>,
     pub locations: Vec<Location>,

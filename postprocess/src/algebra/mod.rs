@@ -30,6 +30,7 @@ mod united;
 
 pub use collapse::collapse;
 pub use cut::{Cut, cut};
+pub(crate) use derived::Content;
 pub use difference::{Change, Difference, Presence, diff};
 pub use filter::{Filter, filter};
 pub use fraction::Fraction;

@@ -75,6 +75,11 @@ impl Calls {
         Bursts::new(parents, &self.log().calls(), sampled)
     }
 
+    /// Of a location of the log, that of the database; `None` if it has none.
+    pub(super) fn place(&self, location: usize) -> Option<u32> {
+        self.places.get(location).copied().flatten()
+    }
+
     /// Names of the frames of a context's call path, outermost first.
     pub fn names(&self, context: u32) -> Vec<String> {
         let tree = self.database.tree();

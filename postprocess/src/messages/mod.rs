@@ -5,6 +5,7 @@ mod calls;
 mod communicators;
 mod cursor;
 mod metrics;
+mod of_calls;
 mod placed_log;
 mod process_log;
 mod run_log;

@@ -109,4 +109,8 @@ impl Log for PlacedLog {
     fn is_whole(&self, location: usize) -> bool {
         self.log.is_whole(location)
     }
+
+    fn clock(&self, location: usize) -> u32 {
+        self.log.clock(location)
+    }
 }

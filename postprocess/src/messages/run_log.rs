@@ -29,6 +29,8 @@ pub struct RunLog {
 #[derive(Default)]
 struct Files {
     processes: Vec<ProcessLog>,
+    /// By process: the number of its host's clock.
+    clocks: Vec<u32>,
     numbers: Vec<Numbers>,
     locations: Vec<Location>,
     communicators: Vec<Communicator>,
@@ -153,6 +155,7 @@ impl Files {
         let mut threads = Vec::new();
         let mut communicators = Communicators::of_ranks(ranks);
         let mut functions: FxHashMap<String, u16> = FxHashMap::default();
+        let mut hosts: FxHashMap<String, u32> = FxHashMap::default();
         let mut rank = 0;
         for process in processes {
             while rank < process.rank {
@@ -189,6 +192,8 @@ impl Files {
             } else if !process.is_whole {
                 self.warnings.push(format!("{}: rank {} did not end in order", process.name, process.rank));
             }
+            let next = hosts.len() as u32;
+            self.clocks.push(*hosts.entry(process.host.clone()).or_insert(next));
             self.numbers.push(numbers);
             self.processes.push(process);
         }
@@ -254,5 +259,9 @@ impl Log for RunLog {
 
     fn is_whole(&self, location: usize) -> bool {
         self.threads[location].process.is_some_and(|process| self.files.processes[process].is_whole)
+    }
+
+    fn clock(&self, location: usize) -> u32 {
+        self.threads[location].process.map_or(u32::MAX, |process| self.files.clocks[process])
     }
 }

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 const STEPS: usize = 100;
 /// Largest values that are kept, beyond what the last steps can show.
 const LARGEST: usize = 16;
+/// Steps between the values that are drawn from, at most.
+const POINTS: usize = 1 << 14;
 
 /// A distribution of measured values, in the unit of the field that holds it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -55,12 +57,31 @@ impl Quantiles {
         }
     }
 
-    /// To draw from in a replay, in the same unit.
+    /// By how much values exceed the median, 0 for those that do not: to draw from in a replay, in the same unit.
     ///
     /// # Errors
     /// There were no values.
-    pub fn distribution(&self) -> Result<Distribution, DistributionError> {
-        falloff_messages::Quantiles::new(self.percentiles.clone()).map(Distribution::Empirical)
+    pub fn beyond_median(&self) -> Result<Distribution, DistributionError> {
+        let count = (self.count.saturating_sub(1) as usize).clamp(1, POINTS);
+        let median = self.median();
+        let beyond = |point| (self.upper(point as f64 / count as f64) - median).max(0.0);
+        let points = if self.percentiles.is_empty() { Vec::new() } else { (0..=count).map(beyond).collect() };
+        falloff_messages::Quantiles::new(points).map(Distribution::Empirical)
+    }
+
+    /// As [`Quantiles::at`], by the largest values where they tell it better.
+    fn upper(&self, share: f64) -> f64 {
+        let place = self.count.saturating_sub(1) as f64 * (1.0 - share);
+        match self.largest.len().checked_sub(1) {
+            Some(last) if place <= last as f64 => between(&self.largest, place),
+            // Above the last percentile but one, the largest are not on its line.
+            Some(last) if share > 1.0 - 1.0 / STEPS as f64 => {
+                let from = self.count.saturating_sub(1) as f64 / STEPS as f64;
+                let (low, high) = (self.at(1.0 - 1.0 / STEPS as f64), self.largest[last]);
+                low + (high - low) * (from - place) / (from - last as f64)
+            }
+            _ => self.at(share),
+        }
     }
 
     /// The middle value.
@@ -95,11 +116,15 @@ mod tests {
     }
 
     #[test]
-    fn a_replay_draws_what_was_measured() {
-        let found = Quantiles::of((0..=1000).map(f64::from).collect());
-        let drawn = found.distribution().unwrap();
-        assert_eq!([0.0, 0.25, 0.999, 1.0].map(|p| drawn.quantile(p)), [0.0, 250.0, 999.0, 1000.0]);
-        assert!(Quantiles::default().distribution().is_err());
+    fn a_replay_draws_what_was_measured_beyond_the_median() {
+        let drawn = Quantiles::of((0..=1000).map(f64::from).collect()).beyond_median().unwrap();
+        assert_eq!([0.0, 0.5, 0.75, 1.0].map(|p| drawn.quantile(p)), [0.0, 0.0, 250.0, 500.0]);
+        assert!((drawn.quantile(0.999) - 499.0).abs() < 1e-9);
+        assert!(Quantiles::default().beyond_median().is_err());
+        // One of four hundred takes a thousand times as long, which counts for more than all else.
+        let values: Vec<f64> = (0..4000).map(|n| if n % 400 == 0 { 1e6 } else { 1000.0 }).collect();
+        let mean = Quantiles::of(values).beyond_median().unwrap().mean();
+        assert!((mean / (10.0 * 999_000.0 / 4000.0) - 1.0).abs() < 0.1, "{mean}");
     }
 
     #[test]

@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
+use falloff_messages::Network;
 use falloff_postprocess::views::csv::quoted;
 use serde::Serialize;
 
-use super::Answer;
+use super::{Answer, Case, Origin, PathDelay};
 use crate::report::table::{Table, percent};
 
 const SCHEMA: &str = "falloff.replay";
@@ -14,18 +15,27 @@ const VERSION: u32 = 1;
 /// Nanoseconds in a millisecond.
 const MILLISECOND: f64 = 1e6;
 
+/// Call paths that the text lists, at most.
+const PATHS_MAX: usize = 10;
+
+/// The names of the frames of a call path, outermost first.
+pub type Names<'a> = &'a dyn Fn(u32) -> Vec<String>;
+
 /// What people read.
-pub fn text(answer: &Answer) -> String {
+pub fn text(answer: &Answer, names: Names) -> String {
     let mut out = String::new();
     let measured = answer.measured.iter().copied().max().unwrap_or(0);
     let base = answer.base.end();
     let _ = writeln!(
         out,
-        "measured {} ms, replayed {} ms; no rank is further off than {} %",
+        "measured {} ms, replayed {} ms, which is {} % {}; no rank is further off than {} %",
         milliseconds(measured as i64),
         milliseconds(base as i64),
+        percent(answer.error().abs()),
+        if answer.error() < 0.0 { "less" } else { "more" },
         percent(answer.largest_residual())
     );
+    out.push_str(&network(answer));
     if !answer.cases.is_empty() {
         let mut table = Table::new(&["ms", "more ms", "more %", "amplified", "absorbed %", "case"]);
         for case in &answer.cases {
@@ -44,6 +54,9 @@ pub fn text(answer: &Answer) -> String {
     if let Some(most) = answer.delays_only {
         let _ = writeln!(out, "\nwhere nothing absorbs delays they come to {} ms", milliseconds(most as i64));
     }
+    if let Some(case) = answer.disturbed() {
+        out.push_str(&paths(case, names));
+    }
     if let Some(efficiencies) = answer.efficiencies() {
         let factor = |factor: Option<f64>| factor.map_or("?".into(), percent);
         let _ = writeln!(
@@ -56,6 +69,44 @@ pub fn text(answer: &Answer) -> String {
         );
     }
     let _ = write!(out, "\n{}", answer.outcome);
+    out
+}
+
+/// The network that the run is taken to have had.
+fn network(answer: &Answer) -> String {
+    let Network { overhead, latency, gap, byte_ps, eager } = answer.network;
+    let from = match &answer.origin {
+        Origin::Log(calibration) => format!("from {} messages and rounds of the log", calibration.flights),
+        Origin::Words => "as given".to_owned(),
+        Origin::Signature => "as measured by `falloff noise`".to_owned(),
+    };
+    let mut out = format!(
+        "network {from}: o {overhead} ns, L {latency} ns, g {gap} ns, G {byte_ps} ps a byte, eager up to {eager} bytes\n"
+    );
+    let usual = answer.origin.usual();
+    if !usual.is_empty() {
+        let _ = writeln!(out, "what the log does not tell is taken to be as usual: {}", usual.join(", "));
+    }
+    out
+}
+
+/// Where a case falls behind the base.
+fn paths(case: &Case, names: Names) -> String {
+    let mut table = Table::new(&["noise before ms", "taken over ms", "absorbed ms", "alone ms", "call path"]);
+    for path in case.paths.iter().take(PATHS_MAX) {
+        table.row(vec![
+            milliseconds(path.arising),
+            milliseconds(path.taken_over as i64),
+            milliseconds(path.absorbed as i64),
+            path.alone.map_or("-".into(), milliseconds),
+            names(path.context).join(" > "),
+        ]);
+    }
+    let mut out =
+        format!("\ndelays by call path, over all ranks, {}\n{}\n", case.name, table.lines().join("\n"));
+    if case.paths.len() > PATHS_MAX {
+        let _ = writeln!(out, "and {} more call paths", case.paths.len() - PATHS_MAX);
+    }
     out
 }
 
@@ -80,11 +131,25 @@ pub fn csv(answer: &Answer) -> String {
     out
 }
 
+/// One line for each call path of each case.
+pub fn csv_by_path(answer: &Answer, names: Names) -> String {
+    let mut out = "case,path,arising_ns,taken_over_ns,absorbed_ns,alone_ns\n".to_owned();
+    for case in &answer.cases {
+        for path in &case.paths {
+            let alone = path.alone.map_or(String::new(), |alone| alone.to_string());
+            let (name, frames) = (quoted(&case.name), names(path.context).join(";"));
+            let PathDelay { arising, taken_over, absorbed, .. } = path;
+            let _ = writeln!(out, "{name},{},{arising},{taken_over},{absorbed},{alone}", quoted(&frames));
+        }
+    }
+    out
+}
+
 /// What programs read.
 ///
 /// # Errors
 /// Serialising fails.
-pub fn json(answer: &Answer) -> serde_json::Result<String> {
+pub fn json(answer: &Answer, names: Names) -> serde_json::Result<String> {
     let outcome = &answer.outcome;
     let document = Document {
         schema: SCHEMA,
@@ -95,6 +160,8 @@ pub fn json(answer: &Answer) -> serde_json::Result<String> {
             gap_ns: answer.network.gap,
             byte_ps: answer.network.byte_ps,
             eager_bytes: answer.network.eager,
+            from: answer.origin.word(),
+            usual: answer.origin.usual(),
         },
         matching: Matching {
             is_whole: outcome.is_whole(),
@@ -117,6 +184,7 @@ pub fn json(answer: &Answer) -> serde_json::Result<String> {
         measured_ns: &answer.measured,
         base_ns: &answer.base.finish,
         residual_ns: &answer.residuals,
+        error_percent: 100.0 * answer.error(),
         delays_only_ns: answer.delays_only,
         serialisation_efficiency: answer.efficiencies().and_then(|of| of.serialisation),
         transfer_efficiency: answer.efficiencies().and_then(|of| of.transfer),
@@ -131,6 +199,7 @@ pub fn json(answer: &Answer) -> serde_json::Result<String> {
                 largest_noise_ns: case.effect.noise,
                 amplification: case.effect.amplification(),
                 absorbed: case.effect.absorbed(),
+                paths: case.paths.iter().map(|path| PathOf::new(path, names)).collect(),
             })
             .collect(),
     };
@@ -146,6 +215,7 @@ struct Document<'a> {
     measured_ns: &'a [u64],
     base_ns: &'a [u64],
     residual_ns: &'a [i64],
+    error_percent: f64,
     delays_only_ns: Option<u64>,
     serialisation_efficiency: Option<f64>,
     transfer_efficiency: Option<f64>,
@@ -159,6 +229,8 @@ struct NetworkOf {
     gap_ns: u64,
     byte_ps: u64,
     eager_bytes: u64,
+    from: &'static str,
+    usual: Vec<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -190,20 +262,42 @@ struct CaseOf<'a> {
     largest_noise_ns: u64,
     amplification: Option<f64>,
     absorbed: Option<f64>,
+    paths: Vec<PathOf>,
+}
+
+#[derive(Serialize)]
+struct PathOf {
+    path: Vec<String>,
+    arising_ns: i64,
+    taken_over_ns: u64,
+    absorbed_ns: u64,
+    alone_ns: Option<i64>,
+}
+
+impl PathOf {
+    fn new(path: &PathDelay, names: Names) -> PathOf {
+        PathOf {
+            path: names(path.context),
+            arising_ns: path.arising,
+            taken_over_ns: path.taken_over,
+            absorbed_ns: path.absorbed,
+            alone_ns: path.alone,
+        }
+    }
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use falloff_messages::{
-        Call, Collective, CommId, Completion, Distribution, MemoryLog, Network, Noise, Op, Operation,
-        Options, Perturbation,
+        Call, Collective, CommId, Completion, Distribution, MemoryLog, Noise, Op, Operation, Options,
+        Perturbation,
     };
 
     use super::super::{Parameter, Question};
     use super::*;
 
     /// Two ranks, one of which computes twice as long as the other before each of ten allreduces.
-    fn log() -> MemoryLog {
+    pub fn log() -> MemoryLog {
         let mut log = MemoryLog::new(2);
         let function = log.function("MPI_Allreduce");
         for rank in 0..2_u64 {
@@ -222,6 +316,10 @@ mod tests {
         log
     }
 
+    fn names(context: u32) -> Vec<String> {
+        vec!["main".to_owned(), format!("call {context}")]
+    }
+
     fn answer() -> Answer {
         let network = Network { overhead: 500, latency: 4000, gap: 0, byte_ps: 100, eager: 65536 };
         let noise = Noise::PerBurst { length: Distribution::Constant(100_000.0), shortest: 1 };
@@ -231,22 +329,24 @@ mod tests {
             less_noise: Some(0.5),
             balanced: vec![(1, "solve".to_owned())],
             sweep: Some((Parameter::Latency, vec![0.0, 8000.0])),
-            ..Question::new(network)
+            ..Question::new(network, Origin::Words)
         };
         question.answer(|| Ok(log()), &Options::default()).unwrap()
     }
 
     #[test]
     fn people_read_it() {
-        insta::assert_snapshot!(text(&answer()));
+        insta::assert_snapshot!(text(&answer(), &names));
     }
 
     #[test]
     fn programs_read_it() {
-        insta::assert_snapshot!(json(&answer()).unwrap());
+        insta::assert_snapshot!(json(&answer(), &names).unwrap());
         let csv = csv(&answer());
         assert_eq!(csv.lines().count(), 1 + 2 * 7);
         assert!(csv.lines().all(|line| line.split(',').count() == 7), "{csv}");
+        let csv = csv_by_path(&answer(), &names);
+        assert!(csv.contains("disturbed,main;call 3,2000000,0,0,1000000\n"), "{csv}");
     }
 
     #[test]
