@@ -112,3 +112,154 @@ fn a_real_ring_of_8_ranks_obeys_the_law_of_constant_noise() {
         assert!(more[0] >= 2 * 50 * 100_000_000, "{mpi}: {}", more[0]);
     }
 }
+
+/// Builds a program of `tests/programs/replay` for an MPI, which names the result.
+fn built(shop: &Workshop, mpi: &str, program: &str) -> String {
+    let name = format!("{program}-{mpi}");
+    build_with(shop, &format!("mpicc.{mpi} -O2 -g"), &format!("replay/{program}.c"), &name);
+    name
+}
+
+/// Runs programs of two ranks, whose bursts are from 0.2 to 2 ms long, and replays them as they were.
+fn reproduces(mpi: &str) {
+    if !tools::have(&[&format!("mpicc.{mpi}"), &format!("mpirun.{mpi}")]) {
+        return;
+    }
+    let shop = Workshop::alone();
+    for program in ["ring", "stencil", "allreduce"] {
+        let name = built(&shop, mpi, program);
+        let text = format!(
+            "mpirun.{mpi} -n 2 \"$FALLOFF\" run --events mpi -o {name}-run -- ./{name} && \
+             \"$FALLOFF\" replay {name}-run --format json"
+        );
+        let replay = outcome(&mut bash(shop.dir(), &text)).expect_code(0).json();
+        let error = replay["error_percent"].as_f64().unwrap();
+        assert!(error.abs() <= 10.0, "{name} is replayed {error} % off: {}", replay["network"]);
+        assert_eq!(replay["network"]["from"], "log", "{name}");
+        let usual: Vec<&str> =
+            replay["network"]["usual"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        assert!(!usual.contains(&"latency"), "{name}: {usual:?}");
+        let text = format!("\"$FALLOFF\" replay {name}-run");
+        let said = outcome(&mut bash(shop.dir(), &text)).expect_code(0).stdout;
+        assert!(said.contains(&format!("{:.1} %", error.abs())), "{name}, {error}: {said}");
+    }
+}
+
+#[test]
+fn a_replay_reproduces_runs_under_open_mpi() {
+    reproduces("openmpi");
+}
+
+#[test]
+fn a_replay_reproduces_runs_under_mpich() {
+    reproduces("mpich");
+}
+
+/// What a ring of 4 ranks loses to a trace of detours in two columns: a tenth of its time.
+#[test]
+fn detours_of_other_tools_are_read_and_told_by_call_path_in_a_database() {
+    let shop = Workshop::shared();
+    let measurements = shop.path("ring/measurements");
+    fs::create_dir_all(&measurements).unwrap();
+    for rank in 0..4 {
+        fs::write(measurements.join(format!("{rank:06}.falloff")), ring_log(rank, 4, 10_000)).unwrap();
+    }
+    let trace: String = (0..50).map(|n| format!("{}\t{}\n", 1_000_000 + n * 500, 50)).collect();
+    fs::write(shop.path("trace.txt"), format!("# ns\n{trace}")).unwrap();
+    let run =
+        |words: &str| outcome(&mut bash(shop.dir(), &format!("\"$FALLOFF\" replay ring --noise {words}")));
+    let replay = run("trace.txt --co-scheduled -o lost --format json").expect_code(0).json();
+    // 800 of each microsecond are computed.
+    for effect in effects(&replay, 0) {
+        assert!((effect as f64 / (10_000.0 * 800.0 / 9.0) - 1.0).abs() < 0.1, "{effect}");
+    }
+    let paths = replay["cases"][0]["paths"].as_array().unwrap();
+    let sum = |of: &str| paths.iter().filter_map(|path| path[of].as_i64()).sum::<i64>();
+    assert_eq!(
+        sum("arising_ns") + sum("taken_over_ns") - sum("absorbed_ns"),
+        effects(&replay, 0).iter().sum::<i64>()
+    );
+    let by_path = run("trace.txt --co-scheduled --format csv --by path").expect_code(0).stdout;
+    assert!(by_path.starts_with("case,path,arising_ns,taken_over_ns,absorbed_ns,alone_ns\n"), "{by_path}");
+    assert_eq!(by_path.lines().count(), 1 + paths.len());
+
+    // The database is one as any other.
+    let view = "exec \"$FALLOFF\" view lost --metric disturbed-arising --format json";
+    let view = outcome(&mut bash(shop.dir(), view)).expect_code(0).json();
+    assert_eq!(view["metric"], "disturbed-arising", "{view}");
+    let csv = "exec \"$FALLOFF\" export lost --format csv --by rank -o -";
+    let csv = outcome(&mut bash(shop.dir(), csv)).expect_code(0).stdout;
+    assert!(csv.contains("disturbed-arising"), "{csv}");
+    let again = run("5 -o lost").expect_code(2);
+    assert!(again.stderr.contains("`lost`: it is there already"), "{again}");
+
+    fs::write(shop.path("wrong.txt"), "0 50\n500 50\n1000 half\n").unwrap();
+    let end = run("wrong.txt").expect_code(3);
+    assert!(end.stderr.contains("detours of `wrong.txt`: line 3: `half` is no number"), "{end}");
+    assert!(end.stderr.contains("hint: ") && end.stderr.contains("START<TAB>LENGTH"), "{end}");
+}
+
+/// How long a run took and how long a replay of it says that it takes, milliseconds.
+fn times(replay: &Value) -> (f64, f64) {
+    let last =
+        |times: &Value| times.as_array().unwrap().iter().filter_map(Value::as_f64).fold(0.0, f64::max) * 1e-6;
+    (last(&replay["measured_ns"]), last(&replay["cases"][0]["finish_ns"]))
+}
+
+fn median(mut values: [f64; 3]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[1]
+}
+
+/// A run beside a program that takes a processor of one of its two ranks again and again is predicted from the run without it, and
+/// from what `falloff noise` finds beside it.
+fn predicts(mpi: &str, program: &str, steps: u32) {
+    if !tools::have(&[&format!("mpicc.{mpi}"), &format!("mpirun.{mpi}"), "gcc", "taskset"]) || !tools::root()
+    {
+        return;
+    }
+    let shop = Workshop::alone();
+    build_with(&shop, "gcc -O2", "noise/injector.c", "injector");
+    let name = built(&shop, mpi, program);
+    // Each rank has a processor of its own.
+    let on_own = format!(
+        "mpirun.{mpi} -n 2 sh -c 'exec taskset -c ${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}} \"$@\"' pinned \"$FALLOFF\""
+    );
+    let run = |dir: &str, beside: &str| {
+        let text = format!("{beside} {on_own} run --events mpi -o {dir} -- ./{name} {steps}");
+        outcome(&mut bash(shop.dir(), &text)).expect_code(0);
+    };
+    // 4 ms of each 20 ms, for longer than what runs beside it.
+    let beside = "./injector 20000 4000 0 60 0 > injected.json & trap \"kill $!\" EXIT; sleep 0.3;";
+    let noise = format!("{beside} {on_own} noise --seconds 4 -o noisy.json");
+    outcome(&mut bash(shop.dir(), &noise)).expect_code(0);
+    let runs = ["0", "1", "2"].map(|of| {
+        run(&format!("quiet{of}"), "");
+        run(&format!("noisy{of}"), beside);
+        let replay = |words: &str| {
+            let text = format!("\"$FALLOFF\" replay {words} --format json");
+            times(&outcome(&mut bash(shop.dir(), &text)).expect_code(0).json())
+        };
+        let (quiet, predicted) = replay(&format!("quiet{of} --noise noisy.json"));
+        (quiet, predicted, replay(&format!("noisy{of} --noise 0")).0)
+    });
+    let quiet = median(runs.map(|(quiet, ..)| quiet));
+    let predicted = median(runs.map(|(_, predicted, _)| predicted));
+    let noisy = median(runs.map(|(.., noisy)| noisy));
+    let told =
+        format!("{name}: {quiet} ms undisturbed, {noisy} ms disturbed, {predicted} ms predicted: {runs:?}");
+    assert!(noisy > 1.05 * quiet, "the injector has no effect: {told}");
+    assert!((predicted / noisy - 1.0).abs() <= 0.2, "{told}");
+    let extra = (predicted - quiet) / (noisy - quiet);
+    assert!((0.5..1.6).contains(&extra), "{extra} of the time lost is predicted: {told}");
+}
+
+#[test]
+fn a_run_beside_noise_is_predicted_under_open_mpi() {
+    predicts("openmpi", "allreduce", 2000);
+}
+
+#[test]
+fn a_run_beside_noise_is_predicted_under_mpich() {
+    predicts("mpich", "stencil", 10_000);
+}
