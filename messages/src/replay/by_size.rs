@@ -66,14 +66,13 @@ impl BySize {
         let points: Vec<Point> = self.points().collect();
         let sum = |of: &dyn Fn(&Point) -> f64| points.iter().map(|p| p.weight * of(p)).sum::<f64>();
         let all = sum(&|_| 1.0);
-        if points.is_empty() {
-            return None;
+        match &points[..] {
+            [] => return None,
+            [only] => return Some(Line { start: only.time, slope: None }),
+            _ => {}
         }
         let (more, time) = (sum(&|p| p.more) / all, sum(&|p| p.time) / all);
         let spread = sum(&|p| (p.more - more).powi(2));
-        if spread <= 0.0 {
-            return Some(Line { start: time, slope: None });
-        }
         let slope = sum(&|p| (p.more - more) * (p.time - time)) / spread;
         let line = match time - slope * more {
             _ if slope <= 0.0 => Line { start: time.max(least), slope: Some(0.0) },

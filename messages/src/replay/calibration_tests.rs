@@ -102,7 +102,8 @@ fn messages_tell_their_network() {
     let found = calibrated(&messages(&[8, 1000, 9000, 100_000, 1_000_000]));
     assert!(is_known(&found), "{found:?}");
     assert!(is_near(found.byte_ps, 250) && found.eager == Some(9000), "{found:?}");
-    assert_eq!((found.gap, found.flights), (None, 500));
+    // Those that waited for a processor are none of the 500.
+    assert!(found.gap.is_none() && (400..500).contains(&found.flights), "{found:?}");
 }
 
 #[test]
@@ -123,7 +124,7 @@ fn what_calls_do_not_tell_is_as_otherwise() {
     let found = calibrated(&timed);
     assert!(found.byte_ps.is_none() && is_known(&found), "{found:?}");
     assert_eq!(found.network(&KNOWN).byte_ps, 250);
-    // Ranks of two clocks tell their overheads only.
+    // Between two clocks nothing tells how long messages are under way.
     timed.log.set_clocks(vec![0, 1]);
     let found = calibrated(&timed);
     assert_eq!((found.one_way, found.byte_ps, found.eager, found.flights), (None, None, None, 0));
