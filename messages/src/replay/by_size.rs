@@ -66,12 +66,11 @@ impl BySize {
         let points: Vec<Point> = self.points().collect();
         let sum = |of: &dyn Fn(&Point) -> f64| points.iter().map(|p| p.weight * of(p)).sum::<f64>();
         let all = sum(&|_| 1.0);
-        match &points[..] {
-            [] => return None,
-            [only] => return Some(Line { start: only.time, slope: None }),
-            _ => {}
-        }
+        let first = points.first()?;
         let (more, time) = (sum(&|p| p.more) / all, sum(&|p| p.time) / all);
+        if points.iter().all(|p| p.more == first.more) {
+            return Some(Line { start: time, slope: None });
+        }
         let spread = sum(&|p| (p.more - more).powi(2));
         let slope = sum(&|p| (p.more - more) * (p.time - time)) / spread;
         let line = match time - slope * more {
