@@ -181,7 +181,7 @@ impl<const K: usize> Visitor for Simulation<'_, K> {
         };
         let burst = call.enter.saturating_sub(left);
         let mut lengths = [0; K];
-        for run in 0..K {
+        for (run, computed) in lengths.iter_mut().enumerate() {
             let Scenario { perturbation, changes, counts_delays_only, .. } = self.scenarios[run];
             let length = if changes.is_none() { burst } else { changes.apply(location, rank, call, burst) };
             let noise = if perturbation.strikes.holds(rank, call.context) {
@@ -190,11 +190,10 @@ impl<const K: usize> Visitor for Simulation<'_, K> {
             } else {
                 0
             };
-            let computed = if *counts_delays_only { noise } else { length as i64 + noise };
-            clock.now[run] += computed;
-            clock.computed[run] += computed;
+            *computed = if *counts_delays_only { noise } else { length as i64 + noise };
+            clock.now[run] += *computed;
+            clock.computed[run] += *computed;
             clock.noise[run] += noise;
-            lengths[run] = computed;
         }
         let before = clock.context;
         self.meet_measured(location, call.enter);

@@ -5,16 +5,19 @@ use crate::algebra::{Content, Operand};
 use crate::cct::part;
 use crate::database::{Database, Metric, Unit, Value};
 
+/// Nanoseconds by location of the log and context.
+type Times = Vec<(usize, u32, i64)>;
+
 impl Calls {
     /// A database of times that were found in the calls, with the call paths that have any. `name` is how its history calls the run,
-    /// `operator` what was done, with these `arguments`. Metrics have nanoseconds by location of the log and context of
+    /// `operator` what was done, with these `arguments`. Contexts are those of
     /// [`Calls::database`].
     pub fn found(
         &self,
         name: &str,
         operator: &str,
         arguments: Vec<String>,
-        mut found: Vec<(String, Vec<(usize, u32, i64)>)>,
+        mut found: Vec<(String, Times)>,
     ) -> Database {
         found.sort();
         let mut values = Vec::new();

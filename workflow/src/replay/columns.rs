@@ -5,13 +5,16 @@ use rustc_hash::FxHashMap;
 
 use super::{Answer, Case};
 
-/// A metric of a replay: nanoseconds by location of the log and call path.
+/// Nanoseconds by location of the log and call path.
+type Times = Vec<(usize, u32, i64)>;
+
+/// A metric of a replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     /// Its name, as a word.
     pub name: String,
     /// What each location has on each call path; not 0, and in order.
-    pub values: Vec<(usize, u32, i64)>,
+    pub values: Times,
 }
 
 /// Three metrics of each case: what arises, at the call paths that compute; what is taken over and what is absorbed, at those of calls.
@@ -30,7 +33,7 @@ pub fn columns(answer: &Answer, paths: &impl Paths) -> Vec<Column> {
     columns
 }
 
-fn of_case(case: &Case, paths: &impl Paths) -> [(&'static str, Vec<(usize, u32, i64)>); 3] {
+fn of_case(case: &Case, paths: &impl Paths) -> [(&'static str, Times); 3] {
     let mut arising: FxHashMap<(usize, u32), i64> = FxHashMap::default();
     for burst in &case.delays.bursts {
         let location = burst.location as usize;
