@@ -398,8 +398,8 @@ pub struct ReplayArgs {
     /// Directory of a run whose calls of MPI were logged
     pub dir: PathBuf,
     /// More noise of each burst of computing, in nanoseconds: a number, constant:C, exponential:MEAN, uniform:LOW:HIGH or
-    /// normal:MEAN:DEVIATION; or a file that `falloff noise` wrote, or one with a line START<TAB>LENGTH for each detour, whose detours
-    /// then go on all the time
+    /// normal:MEAN:DEVIATION; or a file that `falloff noise` wrote, or one with a line `START<TAB>LENGTH` for each detour, whose
+    /// detours then go on all the time
     #[arg(long, value_name = "SPEC|FILE")]
     pub noise: Option<String>,
     /// All ranks have the detours of the file at the same time, and not each at its own

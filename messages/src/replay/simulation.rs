@@ -65,6 +65,7 @@ pub(super) struct Clock<const K: usize> {
 struct Done<const K: usize> {
     times: Vec<Times<K>>,
     left: usize,
+    has_one_clock: bool,
 }
 
 /// What a message brings from its sender: when it sets out, and how long it is under way.
@@ -265,20 +266,25 @@ impl<const K: usize> Visitor for Simulation<'_, K> {
         collective: &Collective,
         all: &[(u32, Joined<K>)],
     ) {
-        all.iter().for_each(|(rank, _)| self.waits_for(location, *rank));
         let rank = self.places[location].rank;
         let times = if Need::of(collective, rank) != Need::All {
+            all.iter().for_each(|(rank, _)| self.waits_for(location, *rank));
             std::array::from_fn(|run| self.leaves(run, rank, collective, all))
         } else if collective.root.is_some() {
+            all.iter().for_each(|(rank, _)| self.waits_for(location, *rank));
             let own = all.iter().position(|(member, _)| *member == rank).unwrap_or(0);
             self.leave_all(collective, all)[own]
         } else {
             let key = (collective.comm, collective.sequence);
             if !self.done.contains_key(&key) {
                 let times = self.leave_all(collective, all);
-                self.done.insert(key, Done { left: times.len(), times });
+                let mut clocks = all.iter().map(|(rank, _)| self.clocks.get(*rank as usize));
+                let first = clocks.next();
+                let has_one_clock = clocks.all(|clock| Some(clock) == first);
+                self.done.insert(key, Done { left: times.len(), times, has_one_clock });
             }
             let Some(done) = self.done.get_mut(&key) else { return };
+            self.locations[location].has_one_clock &= done.has_one_clock;
             let times = done.times[self.members.place(collective.comm, rank).unwrap_or(0)];
             done.left -= 1;
             if done.left == 0 {
