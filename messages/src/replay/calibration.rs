@@ -2,9 +2,10 @@
 
 use super::{Network, by_size::BySize, eager::Eagerness, tree};
 use crate::{
-    Call, Collective, Completion, Log, MatchError, Matched, Mode, Op, Operation, Options, Receive, Send,
-    Visitor, lead,
+    Call, Collective, CommId, Completion, Log, MatchError, Matched, Mode, Op, Operation, Options, Receive,
+    Send, Visitor, lead,
 };
+use rustc_hash::FxHashMap;
 
 /// A message is there when its send ended so many nanoseconds ago.
 const SETTLED: u64 = 10_000;
@@ -81,9 +82,19 @@ struct Thread {
     before: Option<(Moment, u64)>,
 }
 
+/// A collective operation that is not complete for all of its members.
+#[derive(Clone, Copy, Debug)]
+struct Meeting {
+    /// When the last member came; `None` unless all have one clock and did nothing else.
+    last: Option<u64>,
+    /// Members for which it is not complete.
+    left: usize,
+}
+
 /// What calls took that is due to the network.
 struct Evidence {
     threads: Vec<Thread>,
+    meetings: FxHashMap<(CommId, u64), Meeting>,
     sends: BySize,
     receives: BySize,
     /// A round of the last that comes to a collective operation.
@@ -100,6 +111,7 @@ impl Evidence {
         let thread = |location| Thread { clock: log.clock(location), ..Thread::default() };
         Evidence {
             threads: (0..log.locations().len()).map(thread).collect(),
+            meetings: FxHashMap::default(),
             sends: BySize::default(),
             receives: BySize::default(),
             rounds: BySize::default(),
@@ -140,6 +152,25 @@ impl Evidence {
 
     fn have_one_clock(&self, a: usize, b: usize) -> bool {
         self.threads[a].clock == self.threads[b].clock
+    }
+
+    /// When the last of `all` came to an operation, which completes for one of them; `None` unless all have one clock and did nothing
+    /// else. All are looked at once, since each of them asks.
+    fn last_to_come(&mut self, collective: &Collective, all: &[(u32, Moment)]) -> Option<u64> {
+        let key = (collective.comm, collective.sequence);
+        let threads = &self.threads;
+        let meeting = self.meetings.entry(key).or_insert_with(|| {
+            let clock = |moment: &Moment| threads[moment.location].clock;
+            let is_known = all.iter().all(|(_, member)| member.is_alone && clock(member) == clock(&all[0].1));
+            let last = all.iter().map(|(_, member)| member.enter).max();
+            Meeting { last: last.filter(|_| is_known), left: all.len() }
+        });
+        meeting.left -= 1;
+        let Meeting { last, left } = *meeting;
+        if left == 0 {
+            self.meetings.remove(&key);
+        }
+        last
     }
 
     /// A blocking send that did nothing else, whose receive began in a call at `posted`.
@@ -218,7 +249,7 @@ impl Visitor for Evidence {
 
     fn collective_completed(
         &mut self,
-        location: usize,
+        _: usize,
         call: &Call,
         collective: &Collective,
         all: &[(u32, Moment)],
@@ -230,12 +261,10 @@ impl Visitor for Evidence {
             Operation::AllToAll => all.len() as u32 - 1,
             _ => 0,
         };
-        let is_known =
-            |(_, member): &(u32, Moment)| member.is_alone && self.have_one_clock(member.location, location);
-        if rounds == 0 || !all.iter().all(is_known) {
+        if rounds == 0 {
             return;
         }
-        let last = all.iter().map(|(_, member)| member.enter).max().unwrap_or(call.enter);
+        let Some(last) = self.last_to_come(collective, all) else { return };
         let each = call.leave.saturating_sub(last) / u64::from(rounds);
         let bytes = match collective.operation {
             Operation::AllReduce => collective.sent,
