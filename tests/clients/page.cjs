@@ -134,6 +134,31 @@ async function section(page) {
   return seen;
 }
 
+/** The largest share of each row below the top that each view lists, once a threshold is set in the first view; `before` is how many rows
+ * the flat view, which was looked at earlier, listed until then. */
+async function threshold(page, percent) {
+  const open = (view) =>
+    page.evaluate((name) => {
+      const { explorer } = window.falloff;
+      explorer.show(name);
+      for (let i = 0; i < 3; i++) {
+        const { listing } = explorer;
+        const closed = listing.slice(100).find(({ row }) => !listing.open.has(row) && listing.view.hasChildren(row));
+        if (closed === undefined) break;
+        explorer.select(closed.row);
+        explorer.open();
+      }
+      const shares = (row) => explorer.columns.map((column) => column.percent(explorer.listing.view, row));
+      return explorer.listing.rows.slice(1).map((row) => Math.max(...shares(row).map(Math.abs)));
+    }, view);
+  const before = (await open("flat")).length;
+  await open("context");
+  const input = await page.$('.toolbar input[type="number"]');
+  await input.evaluate((e) => (e.value = ""));
+  await input.type(`${percent}\n`);
+  return { before, context: await open("context"), callers: await open("callers"), flat: await open("flat") };
+}
+
 /** The first column of the whole run: all of it, of rank 1, of the first section, and of a formula's column. */
 async function filters(page) {
   const first = async () => Object.values((await chosen(page)).cells)[1];
@@ -213,7 +238,7 @@ const noteFirstRow = () => {
   watch.observe(document, { childList: true, subtree: true });
 };
 
-const JOBS = { numbers, drive, timeline, text, overview, compared, filters, section, links, timing };
+const JOBS = { numbers, drive, timeline, text, overview, compared, filters, section, links, threshold, timing };
 
 async function main([file, job]) {
   // Jobs that need more than the page read it.

@@ -232,6 +232,15 @@ def test_ranks_sections_and_formulas(profile, tmp_path):
     assert 'there is no "nothing"' in seen["wrong"]
 
 
+def test_a_threshold_holds_in_every_view(demo, tmp_path):
+    page = tmp_path / "run.html"
+    falloff("view", largest(demo), "--html", page)
+    seen = browse(page, "threshold", 15)
+    for view in VIEWS:
+        assert seen[view] and min(seen[view]) >= 15, view
+    assert len(seen["flat"]) < seen["before"]
+
+
 def test_a_section_of_a_sweep_is_what_it_is_in_its_runs(sweep, tmp_path):
     page = tmp_path / "sweep.html"
     falloff("score", sweep, "--html", page)

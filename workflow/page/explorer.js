@@ -176,8 +176,8 @@ export class Explorer {
 
   setThreshold(percent) {
     this.threshold = Number.isFinite(percent) ? percent : 0;
-    this.listing.threshold = this.threshold;
-    this.#change(() => this.listing.refresh());
+    this.#listings.forEach((listing) => (listing.threshold = this.threshold));
+    this.refresh();
     this.#keepChosen();
   }
 
@@ -224,8 +224,8 @@ export class Explorer {
     return "";
   }
 
-  /** After other columns. */
-  refresh = () => this.#change(() => this.listing.refresh());
+  /** After other columns, or another threshold: the listings of all views, also those that are not shown. */
+  refresh = () => this.#change(() => this.#listings.forEach((listing) => listing.refresh()));
 
   setSearch(pattern) {
     const { listing } = this;
