@@ -402,6 +402,10 @@ pub struct ReplayArgs {
     /// detours then go on all the time
     #[arg(long, value_name = "SPEC|FILE")]
     pub noise: Option<String>,
+    /// What the run itself had, a file that `falloff noise` wrote when the machine was as it was then: of those of --noise only the
+    /// detours beyond these are added, since these are in its log
+    #[arg(long, value_name = "FILE", requires = "noise")]
+    pub noise_beyond: Option<PathBuf>,
     /// All ranks have the detours of the file at the same time, and not each at its own
     #[arg(long, requires = "noise")]
     pub co_scheduled: bool,

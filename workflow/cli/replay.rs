@@ -113,7 +113,7 @@ fn perturbation(args: &ReplayArgs, calls: &Calls) -> Result<Option<Perturbation>
     }
     let mut perturbation = Perturbation { seed: args.seed, ..Perturbation::none() };
     if let Some(noise) = &args.noise {
-        perturbation.local = local_noise(noise, calls, args.co_scheduled)?;
+        perturbation.local = local_noise(noise, args, calls)?;
     }
     if let Some(latency) = &args.latency_noise {
         perturbation.latency = latency_noise(latency)?;
@@ -125,10 +125,17 @@ fn perturbation(args: &ReplayArgs, calls: &Calls) -> Result<Option<Perturbation>
 }
 
 /// Noise in words, or that of a file.
-fn local_noise(words: &str, calls: &Calls, is_co_scheduled: bool) -> Result<Noise, Failure> {
+fn local_noise(words: &str, args: &ReplayArgs, calls: &Calls) -> Result<Noise, Failure> {
+    let beyond = args.noise_beyond.as_deref();
     if Path::new(words).is_file() {
         let ranks = calls.log().locations().last().map_or(0, |location| location.rank as usize + 1);
-        return Ok(replay::noise_of_file(Path::new(words), ranks, is_co_scheduled)?);
+        return Ok(replay::noise_of_file(Path::new(words), beyond, ranks, args.co_scheduled)?);
+    }
+    if beyond.is_some() {
+        return Err(Failure::usage(
+            format!("failed to read the noise `{words}`: there is no such file"),
+            "`--noise-beyond` goes with a `--noise` that `falloff noise -o FILE` wrote",
+        ));
     }
     Ok(Noise::PerBurst { length: distribution(words)?, shortest: 1 })
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::batches::{BATCHES, batches};
 use super::period::{Period, period_of};
 use super::quantiles::Quantiles;
+use super::trace::Trace;
 
 /// Detours after which a measurement ends early, so that its memory is bounded.
 const DETOURS_MAX: usize = 1 << 20;
@@ -84,29 +85,6 @@ pub struct LengthBin {
     pub count: u64,
     /// Their lengths together.
     pub total_ns: f64,
-}
-
-/// Detours one by one, over the beginning of the measurement.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Trace {
-    /// From the beginning of the measurement to its end, or to where the list ends for want of room.
-    pub covers_ns: u64,
-    /// When each began, since the beginning of the measurement, ascending.
-    pub start_ns: Vec<u64>,
-    /// How long each was.
-    pub length_ns: Vec<u64>,
-}
-
-impl Trace {
-    /// To lay over a replay, again and again.
-    ///
-    /// # Errors
-    /// They leave no time for anything else.
-    pub fn overlay(&self) -> Result<falloff_messages::Detours, falloff_messages::DetoursError> {
-        let detours: Vec<(u64, u64)> =
-            self.start_ns.iter().copied().zip(self.length_ns.iter().copied()).collect();
-        falloff_messages::Detours::new(self.covers_ns, &detours)
-    }
 }
 
 /// A detour.

@@ -22,10 +22,11 @@ mod quanta;
 mod quantiles;
 mod signature;
 mod text;
+mod trace;
 
 pub use compare::{Change, Comparison, Verdict};
 pub use counters::Counters;
-pub use detours::{Detours, LengthBin, Trace};
+pub use detours::{Detours, LengthBin};
 pub use figure::figure;
 pub use host::Host;
 pub use job::{Options, measure};
@@ -36,3 +37,4 @@ pub use quanta::{FixedTime, FixedWork};
 pub use quantiles::Quantiles;
 pub use signature::{RankNoise, Signature};
 pub use text::{comparison_text, text};
+pub use trace::Trace;

@@ -8,28 +8,33 @@ use falloff_messages::{Distribution, Noise};
 
 use super::detour_file::detours;
 use crate::error::{Error, Result};
-use crate::noise::{RankNoise, Signature};
+use crate::noise::{Signature, Trace};
 
 /// The detours of a file, to go on all the time in a run of so many ranks: of a signature of as many ranks those of each rank, of another
-/// those of the rank that lost most for all; of a trace in two columns that for all.
+/// those of the rank that lost most for all; of a trace in two columns that for all. Of a signature only what is `beyond` that of another
+/// file, if one is given: what the run had itself is in its log.
 ///
 /// # Errors
-/// The file cannot be read, is neither of the two, or its detours leave no time for anything else.
-pub fn noise_of_file(path: &Path, ranks: usize, is_co_scheduled: bool) -> Result<Noise> {
+/// A file cannot be read, is neither of the two, its detours leave no time for anything else, or `beyond` is given and one of the two is
+/// no signature.
+pub fn noise_of_file(
+    path: &Path,
+    beyond: Option<&Path>,
+    ranks: usize,
+    is_co_scheduled: bool,
+) -> Result<Noise> {
     let wrong = |reason: String| Error::Detours { path: path.to_owned(), reason };
     let bytes = fs::read(path).map_err(|error| Error::io("read", path, error))?;
     let is_json = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
-    let detours = if is_json {
-        let signature = Signature::read(path)?;
-        let overlay =
-            |rank: &RankNoise| rank.detours.trace.overlay().map_err(|error| wrong(error.to_string()));
-        if signature.ranks.len() == ranks {
-            signature.ranks.iter().map(overlay).collect::<Result<_>>()?
-        } else {
-            let lost = |rank: &&RankNoise| rank.detours.lost_percent;
-            let most = signature.ranks.iter().max_by(|a, b| lost(a).total_cmp(&lost(b)));
-            most.into_iter().map(overlay).collect::<Result<_>>()?
-        }
+    let detours = if is_json || beyond.is_some() {
+        let usual = beyond.map(|path| traces(path, ranks)).transpose()?.unwrap_or_default();
+        let overlay = |(rank, trace): (usize, Trace)| {
+            let usual = usual.get(rank).or(usual.last());
+            usual.map_or(trace.clone(), |usual| trace.beyond(usual)).overlay()
+        };
+        let detours =
+            traces(path, ranks)?.into_iter().enumerate().map(overlay).collect::<std::result::Result<_, _>>();
+        detours.map_err(|error| wrong(error.to_string()))?
     } else {
         let text = std::str::from_utf8(&bytes).map_err(|error| {
             let line = bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;
@@ -38,6 +43,16 @@ pub fn noise_of_file(path: &Path, ranks: usize, is_co_scheduled: bool) -> Result
         vec![detours(text).map_err(wrong)?]
     };
     Ok(Noise::Overlay { detours: Arc::new(detours), is_co_scheduled })
+}
+
+/// The detours of each rank of a signature of so many; of another one those of the rank that lost most.
+fn traces(path: &Path, ranks: usize) -> Result<Vec<Trace>> {
+    let mut all = Signature::read(path)?.ranks;
+    if all.len() != ranks {
+        all.sort_by(|a, b| b.detours.lost_percent.total_cmp(&a.detours.lost_percent));
+        all.truncate(1);
+    }
+    Ok(all.into_iter().map(|rank| rank.detours.trace).collect())
 }
 
 /// By how much the shortest messages of a signature take longer than their median, to draw from.
