@@ -43,6 +43,10 @@ fn main() {
     // Not when it is used: that would be a millisecond of every run.
     let hash: String = Sha256::digest(&bytes).iter().take(16).map(|b| format!("{b:02x}")).collect();
     println!("cargo::rustc-env=FALLOFF_PRELOAD_HASH={hash}");
+    if variable("CARGO_CFG_TARGET_ENV") == "gnu" {
+        // Linked to run at any address, the loader would write 26,000 pointers before each start of a program.
+        println!("cargo::rustc-link-arg-bins=-no-pie");
+    }
 }
 
 /// A nested cargo run. It must not inherit what the outer cargo has set for this package: flags, wrappers and
