@@ -190,6 +190,12 @@ fn detours_of_other_tools_are_read_and_told_by_call_path_in_a_database() {
     let again = run("5 -o lost").expect_code(2);
     assert!(again.stderr.contains("`lost`: it is there already"), "{again}");
 
+    // Only of what `falloff noise` measured is it known what a machine has more than another.
+    let end = run("trace.txt --noise-beyond trace.txt").expect_code(3);
+    assert!(end.stderr.contains("`trace.txt`") && end.stderr.contains("falloff noise -o FILE"), "{end}");
+    let end = run("5 --noise-beyond trace.txt").expect_code(2);
+    assert!(end.stderr.contains("there is no such file") && end.stderr.contains("--noise-beyond"), "{end}");
+
     fs::write(shop.path("wrong.txt"), "0 50\n500 50\n1000 half\n").unwrap();
     let end = run("wrong.txt").expect_code(3);
     assert!(end.stderr.contains("detours of `wrong.txt`: line 3: `half` is no number"), "{end}");
