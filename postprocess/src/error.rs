@@ -67,6 +67,14 @@ pub enum Error {
         /// What the system said.
         reason: String,
     },
+    /// There is no room to inflate what was logged of MPI's calls.
+    #[error("failed to read the calls of MPI in {}: {reason}", path.display())]
+    NoRoom {
+        /// The run.
+        path: PathBuf,
+        /// Of which file, where to, and what the system said.
+        reason: String,
+    },
     /// Databases that do not go together.
     #[error("failed to combine databases: metric `{metric}` is in {first} in one and in {second} in another")]
     MetricUnits {
@@ -158,6 +166,7 @@ impl Error {
             Error::DatabaseWrite { .. } => {
                 "check that the directory can be written to and the disk has room".into()
             }
+            Error::NoRoom { .. } => "name a directory on a disk with room: `export TMPDIR=DIR`".into(),
             Error::MixedPaths => {
                 "make all of them with the same of `--graft-openmp` and `--by-section`".into()
             }

@@ -28,6 +28,7 @@ mod open;
 mod open_tests;
 mod openmp;
 mod run_info;
+mod scratch;
 pub mod sections;
 mod structure;
 mod symbols;

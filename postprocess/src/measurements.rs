@@ -104,9 +104,9 @@ impl Measurements {
     /// Merges them in memory, with what was logged of MPI's calls, if anything; what these waited for is not looked for.
     ///
     /// # Errors
-    /// None that is known: nothing is written.
+    /// [`Error::NoRoom`]: nothing else is written.
     pub fn with_calls(&self, options: &OpenOptions) -> Result<(Database, Option<PlacedCalls>), Error> {
-        let failed = |source| Error::Directory { path: self.dir.clone(), source };
+        let failed = |e: io::Error| Error::NoRoom { path: self.dir.clone(), reason: e.to_string() };
         self.merged(options, Logged::Calls).map_err(failed)
     }
 

@@ -41,7 +41,8 @@ pub(crate) enum Logged {
 /// twice, and values go through `sorter`, so that memory holds the tree and a few files.
 ///
 /// # Errors
-/// Those of the sorter.
+/// Those of the sorter; if calls are wanted, that there is no room to inflate them. What ranks waited for is left out then, with a
+/// warning.
 pub(crate) fn merge(
     sources: &[Source],
     mut provenance: Provenance,
@@ -50,6 +51,17 @@ pub(crate) fn merge(
     logged: Logged,
     sorter: Sorter,
 ) -> io::Result<Merge> {
+    let is_whole = provenance.shards.is_empty();
+    // Before all else, since what it inflates is inflated for the others too.
+    let waiting = if is_whole { Waiting::of(sources, options.by_section) } else { Ok(None) };
+    let mut waiting = match (waiting, logged) {
+        (Ok(waiting), _) => waiting,
+        (Err(reason), Logged::Calls) => return Err(io::Error::new(io::ErrorKind::StorageFull, reason)),
+        (Err(reason), Logged::Waits) => {
+            warnings.add("MPI log", format!("left out: {reason}"));
+            None
+        }
+    };
     let mut table = ModuleTable::default();
     for batch in batches(sources) {
         decoded(batch).iter().for_each(|process| table.collect(process));
@@ -63,8 +75,6 @@ pub(crate) fn merge(
         .collect();
     let (symbols, used): (Vec<ModuleSymbols>, Vec<bool>) = symbols.into_iter().unzip();
     let mut merger = Merger::new(&symbols, sorter, options.by_section);
-    let is_whole = provenance.shards.is_empty();
-    let mut waiting = is_whole.then(|| Waiting::of(sources, options.by_section)).flatten();
     for batch in batches(sources) {
         let callers = waiting.as_ref().map(|waiting| waiting.callers(batch)).unwrap_or_default();
         let mut callers = callers.into_iter();

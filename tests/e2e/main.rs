@@ -1,6 +1,7 @@
 //! End-to-end tests: the falloff binary on real programs, one module for each subject.
 
 mod algebra;
+mod big_logs;
 mod bounds;
 mod cases;
 mod check;

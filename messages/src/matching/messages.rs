@@ -13,11 +13,11 @@ use super::{
     reader::Reader,
 };
 use crate::{Completion, Log, Receive, Send, Visitor};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 pub(super) struct Messages<V: Visitor> {
     pub operations: Slab<Operation<V>>,
-    pub(super) queues: FxHashMap<Key, Queue>,
+    /// By rank; the last stands for all that have no log.
     pub(super) ranks: Vec<Rank>,
     /// Locations that waited for what has happened since.
     pub woken: Vec<usize>,
@@ -29,15 +29,15 @@ pub(super) struct Rank {
     open: ByPost<Id>,
     /// Receives from any source or with any tag whose message is not known yet, in the order of their posts.
     any: Vec<(u64, Id)>,
-    /// Communicator, source and tag of messages to it without a receive.
-    pub(super) arrived: FxHashSet<(u32, u32, i32)>,
+    /// Messages to it that wait for their receives, and receives that wait for their messages.
+    pub(super) queues: FxHashMap<Key, Queue>,
     /// Messages from it without a receive.
     pub(super) ahead: usize,
 }
 
 impl Rank {
     fn new() -> Rank {
-        Rank { open: ByPost::new(), any: Vec::new(), arrived: FxHashSet::default(), ahead: 0 }
+        Rank { open: ByPost::new(), any: Vec::new(), queues: FxHashMap::default(), ahead: 0 }
     }
 }
 
@@ -45,8 +45,7 @@ impl<V: Visitor> Messages<V> {
     pub fn new(ranks: usize) -> Messages<V> {
         Messages {
             operations: Slab::new(),
-            queues: FxHashMap::default(),
-            ranks: (0..ranks).map(|_| Rank::new()).collect(),
+            ranks: (0..=ranks).map(|_| Rank::new()).collect(),
             woken: Vec::new(),
         }
     }
@@ -61,6 +60,21 @@ impl<V: Visitor> Messages<V> {
         self.ranks[rank as usize].ahead
     }
 
+    /// The queues of messages to a rank.
+    pub(super) fn queues(&self, to: u32) -> &FxHashMap<Key, Queue> {
+        &self.ranks[self.place(to)].queues
+    }
+
+    /// The same, to be changed.
+    pub(super) fn queues_mut(&mut self, to: u32) -> &mut FxHashMap<Key, Queue> {
+        let place = self.place(to);
+        &mut self.ranks[place].queues
+    }
+
+    pub(super) fn place(&self, rank: u32) -> usize {
+        (rank as usize).min(self.ranks.len() - 1)
+    }
+
     /// A message sets out.
     pub fn send<L: Log + ?Sized>(
         &mut self,
@@ -73,7 +87,7 @@ impl<V: Visitor> Messages<V> {
         let key = Key { comm: send.comm.0, from, to: send.to, tag: send.tag };
         let id = self.operations.insert(operation);
         self.ranks[from as usize].open.insert(send.post, id);
-        if (send.to as usize) < self.ranks.len() {
+        if (send.to as usize) < self.ranks.len() - 1 {
             if !self.ranks[send.to as usize].any.is_empty() {
                 self.resolve_for(key, reader, outcome)?;
             }
@@ -103,8 +117,8 @@ impl<V: Visitor> Messages<V> {
             return self.await_message(key, receive.post, id, reader, outcome);
         }
         self.ranks[rank as usize].any.push((receive.post, id));
-        let mut arrived = self.ranks[rank as usize].arrived.iter();
-        if arrived.any(|&(comm, from, tag)| fits(receive, comm, from, tag)) {
+        let mut queues = self.ranks[rank as usize].queues.iter();
+        if queues.any(|(key, queue)| queue.of_sends && fits(receive, key.comm, key.from, key.tag)) {
             self.resolve(rank, self.ranks[rank as usize].any.len() - 1, reader, outcome)?;
         }
         Ok(())
@@ -161,7 +175,7 @@ impl<V: Visitor> Messages<V> {
     /// What waits for its other side, by key.
     pub fn unmatched(&self) -> Vec<(Key, &Operation<V>)> {
         let mut unmatched = Vec::new();
-        for (&key, queue) in &self.queues {
+        for (&key, queue) in self.ranks.iter().flat_map(|rank| &rank.queues) {
             let mut id = queue.first;
             while let Some(operation) = self.operations.get(id) {
                 unmatched.push((key, operation));
@@ -186,7 +200,7 @@ impl<V: Visitor> Messages<V> {
     ) -> Result<(), Error> {
         let mut place = 0;
         while let Some(&(post, id)) = self.ranks[key.to as usize].any.get(place) {
-            if self.queues.get(&key).is_some_and(|queue| !queue.of_sends && self.post(queue.first) < post) {
+            if self.queues(key.to).get(&key).is_some_and(|queue| !queue.of_sends && self.post(queue.first) < post) {
                 return Ok(());
             }
             let fits = match self.operations.get(id).map(|operation| &operation.side) {
@@ -245,15 +259,15 @@ impl<V: Visitor> Messages<V> {
         reader: &mut Reader<L>,
         outcome: &mut Outcome,
     ) -> Result<(), Error> {
-        let Some(queue) = self.queues.get(&key).copied() else {
+        let Some(queue) = self.queues(key.to).get(&key).copied() else {
             self.append(key, id, false);
             return Ok(());
         };
         if !queue.of_sends {
             self.insert(key, post, id);
-        } else if !is_void(reader.end_of(key.to, post)?) {
-            let send = queue.first;
-            self.unlink(key, send);
+        } else if !is_void(reader.end_of(key.to, post)?)
+            && let Some(send) = self.pop(key, true)
+        {
             self.pair(send, id, outcome);
         }
         Ok(())
@@ -265,9 +279,7 @@ impl<V: Visitor> Messages<V> {
         key: Key,
         reader: &mut Reader<L>,
     ) -> Result<Option<Id>, Error> {
-        while let Some(queue) = self.queues.get(&key).filter(|queue| !queue.of_sends) {
-            let id = queue.first;
-            self.unlink(key, id);
+        while let Some(id) = self.pop(key, false) {
             if !is_void(reader.end_of(key.to, self.post(id))?) {
                 return Ok(Some(id));
             }

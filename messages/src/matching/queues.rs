@@ -35,12 +35,9 @@ impl<V: Visitor> Messages<V> {
     }
 
     pub(super) fn append(&mut self, key: Key, id: Id, of_sends: bool) {
-        match self.queues.entry(key) {
+        match self.queues_mut(key.to).entry(key) {
             Entry::Vacant(entry) => {
                 entry.insert(Queue { first: id, last: id, of_sends });
-                if let Some(receiver) = self.ranks.get_mut(key.to as usize).filter(|_| of_sends) {
-                    receiver.arrived.insert((key.comm, key.from, key.tag));
-                }
             }
             Entry::Occupied(mut entry) => {
                 let last = std::mem::replace(&mut entry.get_mut().last, id);
@@ -53,7 +50,7 @@ impl<V: Visitor> Messages<V> {
 
     /// Puts a receive among those of its key, in the order of their posts: one whose message was learnt late comes before others.
     pub(super) fn insert(&mut self, key: Key, post: u64, id: Id) {
-        let Some(queue) = self.queues.get(&key).copied() else { return };
+        let Some(queue) = self.queues(key.to).get(&key).copied() else { return };
         if self.post(queue.last) < post {
             return self.append(key, id, false);
         }
@@ -68,8 +65,30 @@ impl<V: Visitor> Messages<V> {
         self.link(key, before, id);
     }
 
+    /// The first of a queue leaves it, if that is one of sends, or of receives, as asked for.
+    pub(super) fn pop(&mut self, key: Key, of_sends: bool) -> Option<Id> {
+        let place = self.place(key.to);
+        let Entry::Occupied(mut entry) = self.ranks[place].queues.entry(key) else { return None };
+        let Queue { first, .. } = *entry.get();
+        if entry.get().of_sends != of_sends {
+            return None;
+        }
+        let operation = self.operations.get_mut(first)?;
+        let sender = operation.rank;
+        match std::mem::replace(&mut operation.next, NONE) {
+            NONE => {
+                entry.remove();
+            }
+            next => entry.get_mut().first = next,
+        }
+        if of_sends {
+            self.ranks[sender as usize].ahead -= 1;
+        }
+        Some(first)
+    }
+
     pub(super) fn unlink(&mut self, key: Key, id: Id) {
-        let Some(queue) = self.queues.get(&key).copied() else { return };
+        let Some(queue) = self.queues(key.to).get(&key).copied() else { return };
         let (mut before, mut at) = (NONE, queue.first);
         while at != id {
             let Some(operation) = self.operations.get(at) else { return };
@@ -82,13 +101,10 @@ impl<V: Visitor> Messages<V> {
             self.ranks[sender as usize].ahead -= 1;
         }
         if queue.first == id && queue.last == id {
-            self.queues.remove(&key);
-            if let Some(receiver) = self.ranks.get_mut(key.to as usize).filter(|_| queue.of_sends) {
-                receiver.arrived.remove(&(key.comm, key.from, key.tag));
-            }
+            self.queues_mut(key.to).remove(&key);
             return;
         }
-        if let Some(queue) = self.queues.get_mut(&key).filter(|queue| queue.last == id) {
+        if let Some(queue) = self.queues_mut(key.to).get_mut(&key).filter(|queue| queue.last == id) {
             queue.last = before;
         }
         self.link(key, before, next);
@@ -98,7 +114,7 @@ impl<V: Visitor> Messages<V> {
     fn link(&mut self, key: Key, before: Id, id: Id) {
         if let Some(before) = self.operations.get_mut(before) {
             before.next = id;
-        } else if let Some(queue) = self.queues.get_mut(&key) {
+        } else if let Some(queue) = self.queues_mut(key.to).get_mut(&key) {
             queue.first = id;
         }
     }

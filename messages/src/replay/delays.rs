@@ -42,6 +42,8 @@ pub struct Calls {
 
 /// Delays of several runs against the first of them.
 pub(super) struct Account<const K: usize> {
+    /// Which runs they are of.
+    runs: Vec<usize>,
     /// By location, and call paths before and after.
     bursts: FxHashMap<(u32, u32, u32), [i64; K]>,
     /// By location and call path: taken over and absorbed.
@@ -49,13 +51,13 @@ pub(super) struct Account<const K: usize> {
 }
 
 impl<const K: usize> Account<K> {
-    pub fn new() -> Account<K> {
-        Account { bursts: FxHashMap::default(), calls: FxHashMap::default() }
+    pub fn new(runs: Vec<usize>) -> Account<K> {
+        Account { runs, bursts: FxHashMap::default(), calls: FxHashMap::default() }
     }
 
     /// A location computes between two calls, in each run for so long.
     pub fn computes(&mut self, location: usize, (before, after): (u32, u32), lengths: [i64; K]) {
-        if lengths.iter().any(|length| *length != lengths[0]) {
+        if self.runs.iter().any(|run| lengths[*run] != lengths[0]) {
             let longer = self.bursts.entry((location as u32, before, after)).or_insert([0; K]);
             longer.iter_mut().zip(lengths).for_each(|(longer, length)| *longer += length - lengths[0]);
         }
@@ -64,7 +66,7 @@ impl<const K: usize> Account<K> {
     /// A location is in a call from `enter` to `leave`, in each run.
     pub fn calls(&mut self, location: usize, context: u32, enter: [i64; K], leave: [i64; K]) {
         let later = |run: usize| (leave[run] - leave[0]) - (enter[run] - enter[0]);
-        if (1..K).any(|run| later(run) != 0) {
+        if self.runs.iter().any(|run| later(*run) != 0) {
             let calls = self.calls.entry((location as u32, context)).or_insert([(0, 0); K]);
             for (run, (taken_over, absorbed)) in calls.iter_mut().enumerate() {
                 match later(run) {
@@ -75,8 +77,11 @@ impl<const K: usize> Account<K> {
         }
     }
 
-    /// Those of a run.
+    /// Those of a run; none of one that it has no account of.
     pub fn of(&self, run: usize) -> Delays {
+        if !self.runs.contains(&run) {
+            return Delays::default();
+        }
         let bursts = self.bursts.iter().map(|(&(location, before, after), longer)| Burst {
             location,
             before,

@@ -119,10 +119,20 @@ pub fn replay<L: Log>(
     scenarios: &[Scenario],
     options: &Options,
 ) -> Result<Replayed, MatchError> {
+    replay_and(true, open, scenarios, options)
+}
+
+/// Replays, and tells where runs fall behind the first or leaves that out.
+fn replay_and<L: Log>(
+    wants_delays: bool,
+    open: impl Fn() -> Result<L, Broken> + Sync,
+    scenarios: &[Scenario],
+    options: &Options,
+) -> Result<Replayed, MatchError> {
     let Some((base, others)) = scenarios.split_first() else { return Ok(Replayed::default()) };
     // All passes match alike, whichever scenarios they are for.
     let eager = scenarios.iter().map(|scenario| scenario.network.eager).min().unwrap_or(u64::MAX);
-    let pass = |others: &Vec<&Scenario>| one_pass(&mut open()?, base, others, eager, options);
+    let pass = |others: &Vec<&Scenario>| one_pass(&mut open()?, base, others, wants_delays, eager, options);
     // The base is part of each pass, and so is the run as measured.
     let passes = others.len().div_ceil(AT_ONCE - 2).max(1);
     let mut groups: Vec<Vec<&Scenario>> =
@@ -172,7 +182,7 @@ pub fn effects_by_path<L: Log>(
         base.disturbed(Perturbation { strikes: path.clone(), ..perturbation.local_alone() })
     };
     let scenarios: Vec<Scenario> = std::iter::once(base.clone()).chain(paths.iter().map(struck)).collect();
-    let runs = replay(open, &scenarios, options)?.runs;
+    let runs = replay_and(false, open, &scenarios, options)?.runs;
     Ok(runs.iter().skip(1).map(|run| Effect::of(&runs[0], run)).collect())
 }
 
@@ -180,6 +190,7 @@ fn one_pass<L: Log>(
     log: &mut L,
     base: &Scenario,
     others: &[&Scenario],
+    wants_delays: bool,
     eager: u64,
     options: &Options,
 ) -> Result<Replayed, MatchError> {
@@ -187,10 +198,10 @@ fn one_pass<L: Log>(
     let mut scenarios = vec![base];
     scenarios.extend(others);
     match scenarios.len() + usize::from(measured.is_some()) {
-        1 => at_once::<L, 1>(log, &scenarios, measured.as_ref(), eager, options),
-        2 => at_once::<L, 2>(log, &scenarios, measured.as_ref(), eager, options),
-        3 | 4 => at_once::<L, 4>(log, &scenarios, measured.as_ref(), eager, options),
-        _ => at_once::<L, AT_ONCE>(log, &scenarios, measured.as_ref(), eager, options),
+        1 => at_once::<L, 1>(log, &scenarios, measured.as_ref(), wants_delays, eager, options),
+        2 => at_once::<L, 2>(log, &scenarios, measured.as_ref(), wants_delays, eager, options),
+        3 | 4 => at_once::<L, 4>(log, &scenarios, measured.as_ref(), wants_delays, eager, options),
+        _ => at_once::<L, AT_ONCE>(log, &scenarios, measured.as_ref(), wants_delays, eager, options),
     }
 }
 
@@ -198,12 +209,16 @@ fn at_once<L: Log, const K: usize>(
     log: &mut L,
     scenarios: &[&Scenario],
     measured: Option<&Scenario>,
+    wants_delays: bool,
     eager: u64,
     options: &Options,
 ) -> Result<Replayed, MatchError> {
     let all: Vec<&Scenario> = scenarios.iter().copied().chain(measured).collect();
     let lanes = std::array::from_fn(|run| *all.get(run).unwrap_or(&scenarios[0]));
-    let mut simulation = Simulation::<K>::new(lanes, measured.map(|_| scenarios.len()), eager, log);
+    let is_accounted = |run: &usize| wants_delays && !scenarios[*run].counts_delays_only;
+    let accounted: Vec<usize> = (1..scenarios.len()).filter(is_accounted).collect();
+    let mut simulation =
+        Simulation::<K>::new(lanes, measured.map(|_| scenarios.len()), accounted, eager, log);
     let outcome = lead(log, &mut simulation, options)?;
     let locations = log.locations();
     let ranks = locations.last().map_or(0, |location| location.rank as usize + 1);
@@ -215,10 +230,7 @@ fn at_once<L: Log, const K: usize>(
         computed: sum(&|clock| clock.computed[run] as u64),
         noise: sum(&|clock| clock.noise[run] as u64),
     });
-    let delays = (0..scenarios.len()).map(|run| match scenarios[run].counts_delays_only {
-        true => Delays::default(),
-        false => simulation.account.of(run),
-    });
+    let delays = (0..scenarios.len()).map(|run| simulation.account.of(run));
     Ok(Replayed {
         outcome,
         measured: latest(&|clock| clock.measured),

@@ -31,7 +31,7 @@ pub(super) struct Simulation<'s, const K: usize> {
     origins: Vec<Option<u64>>,
     /// By rank: where each run is in the trace of detours at its beginning.
     phases: Vec<[u64; K]>,
-    /// Where runs fall behind the first of them.
+    /// Where runs fall behind the first of them, of those that are asked.
     pub(super) account: Account<K>,
     /// Operations that all members need, with how many members are still to complete them.
     done: FxHashMap<(CommId, u64), Done<K>>,
@@ -85,10 +85,12 @@ pub(super) struct Joined<const K: usize> {
 }
 
 impl<'s, const K: usize> Simulation<'s, K> {
-    /// Of these scenarios; `measured` is which of them is to be as measured, if that is to be known.
+    /// Of these scenarios; `measured` is which of them is to be as measured, if that is to be known, and `accounted` which are asked
+    /// where they fall behind the first.
     pub fn new<L: Log>(
         scenarios: [&'s Scenario; K],
         measured: Option<usize>,
+        accounted: Vec<usize>,
         eager: u64,
         log: &L,
     ) -> Simulation<'s, K> {
@@ -121,7 +123,7 @@ impl<'s, const K: usize> Simulation<'s, K> {
             locations: vec![clock; locations.len()],
             origins: vec![None; ranks as usize],
             phases: (0..ranks).map(|rank| scenarios.map(|s| s.perturbation.phase(rank))).collect(),
-            account: Account::new(),
+            account: Account::new(accounted),
             done: FxHashMap::default(),
             scratch: [Vec::new(), Vec::new()],
         }

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use super::metric::{Metric, Value};
 use super::time::with_time;
+use crate::scratch::scratch;
 
 /// Values that are kept in memory before any is written, and that are sorted at a time.
 const RUN: usize = 1 << 16;
@@ -245,13 +246,6 @@ impl RunFile {
         }
         Ok(Some(values))
     }
-}
-
-/// A file that goes when it is closed: its name is taken away at once.
-fn scratch(path: &Path) -> io::Result<File> {
-    let file = File::options().read(true).write(true).create_new(true).open(path)?;
-    std::fs::remove_file(path)?;
-    Ok(file)
 }
 
 fn encode(value: Value) -> [u8; LENGTH] {

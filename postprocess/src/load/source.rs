@@ -2,13 +2,14 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use falloff_format::Measurement;
 use falloff_format::header::{HEADER_LEN, Header, STATE_ENDED};
 
-use super::sealed::{self, is_sealed};
+use super::sealed::{self, Inflated, NoRoom, is_sealed};
 use super::warnings::Warnings;
 use crate::database::SourceFile;
 use crate::error::Error;
@@ -17,8 +18,8 @@ use crate::map::Map;
 /// Bytes from which the header can be had, of a sealed file too.
 const HEAD: u64 = 1 << 14;
 
-/// A measurement file whose header is good. Nothing of it is held open or mapped: a run may have more files than a
-/// process may.
+/// A measurement file whose header is good. Nothing of it is held open or mapped but an inflated log: a run may have more files
+/// than a process may.
 pub(crate) struct Source {
     pub path: PathBuf,
     /// File name, for messages.
@@ -27,6 +28,8 @@ pub(crate) struct Source {
     sealed: bool,
     /// Length of the file.
     length: u64,
+    /// What was inflated into a file, and what is wrong with it.
+    inflated: OnceLock<(Arc<Map>, Option<String>)>,
 }
 
 /// The bytes of a measurement, and what is wrong with them; none by default.
@@ -37,7 +40,7 @@ pub(crate) struct Content {
 }
 
 enum Bytes {
-    Mapped(Map),
+    Mapped(Arc<Map>),
     Inflated(Vec<u8>),
 }
 
@@ -58,6 +61,19 @@ impl Deref for Content {
     }
 }
 
+impl Content {
+    /// Gives memory of a range back that is not needed for now; what is in it can still be read.
+    pub fn release(&self, range: Range<usize>) {
+        if let Bytes::Mapped(map) = &self.bytes {
+            map.release(range);
+        }
+    }
+
+    fn mapped(map: Arc<Map>, fault: Option<String>) -> Content {
+        Content { bytes: Bytes::Mapped(map), fault }
+    }
+}
+
 /// What tells measured process images apart: rank, process, and when its measurement began by both clocks.
 pub(crate) type Identity = (i32, u32, u64, u64);
 
@@ -71,7 +87,7 @@ impl Source {
             *Measurement::parse(&head).map_err(|e| e.to_string())?.header()
         };
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Source { path: path.to_owned(), name, header, sealed, length })
+        Ok(Source { path: path.to_owned(), name, header, sealed, length, inflated: OnceLock::new() })
     }
 
     /// The measurement's bytes, mapped or inflated by every call, so that memory holds only what is being decoded.
@@ -79,13 +95,36 @@ impl Source {
     /// # Errors
     /// What the system said.
     pub fn content(&self) -> io::Result<Content> {
+        if let Some((map, fault)) = self.inflated.get() {
+            return Ok(Content::mapped(map.clone(), fault.clone()));
+        }
         if self.sealed {
             let (bytes, fault) = sealed::inflate(&Map::open(&self.path, u64::MAX)?, &self.header);
             return Ok(Content { bytes: Bytes::Inflated(bytes), fault });
         }
         // No more than was used when it was looked into: the file is as long as it might become, and mostly a hole.
         let map = Map::open(&self.path, self.header.next.max(HEADER_LEN as u64))?;
-        Ok(Content { bytes: Bytes::Mapped(map), fault: None })
+        Ok(Content::mapped(Arc::new(map), None))
+    }
+
+    /// The same for whoever keeps it to read a log of MPI's calls: of one that is not short, little is in memory. What is sealed is
+    /// inflated into a file without a name, which serves from then on.
+    ///
+    /// # Errors
+    /// What the system said, within a [`NoRoom`] if that was about this file.
+    pub fn log_content(&self) -> io::Result<Content> {
+        if !self.sealed || self.inflated.get().is_some() {
+            return self.content();
+        }
+        let inflated = sealed::inflate_log(&Map::open(&self.path, u64::MAX)?, &self.header);
+        match inflated.map_err(NoRoom::into_io)? {
+            (Inflated::Memory(bytes), fault) => Ok(Content { bytes: Bytes::Inflated(bytes), fault }),
+            (Inflated::File(file), fault) => {
+                let map = Arc::new(Map::of(&file, u64::MAX)?);
+                let (map, fault) = self.inflated.get_or_init(|| (map, fault));
+                Ok(Content::mapped(map.clone(), fault.clone()))
+            }
+        }
     }
 
     /// Bytes that are in use.

@@ -1,5 +1,6 @@
 //! The logs of MPI calls in a run's measurement files, as what matches messages reads them.
 
+mod ahead;
 mod bursts;
 mod calls;
 mod communicators;

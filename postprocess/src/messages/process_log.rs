@@ -47,7 +47,7 @@ impl ProcessLog {
     /// # Errors
     /// It cannot be read any more.
     pub fn open(source: &Source) -> io::Result<Option<ProcessLog>> {
-        let content = source.content()?;
+        let content = source.log_content()?;
         let Ok(measurement) = Measurement::parse(&content) else { return Ok(None) };
         let header = *measurement.header();
         let mut threads: Vec<(u32, Vec<Range<usize>>)> = Vec::new();
@@ -80,6 +80,7 @@ impl ProcessLog {
         };
         measurement.records().flatten().for_each(|record| log.note(&record));
         log.is_whole &= log.stopped.is_none();
+        content.release(0..content.len());
         log.content = content;
         Ok(Some(log))
     }
@@ -100,6 +101,11 @@ impl ProcessLog {
             Record::EventCommunicator(communicator) => self.communicators.push(communicator),
             _ => {}
         }
+    }
+
+    /// How many bytes its calls take.
+    pub fn bytes(&self) -> usize {
+        self.threads.iter().flat_map(|(_, ranges)| ranges).map(Range::len).sum()
     }
 
     /// By number of a communicator in the file, its number among all of the run.

@@ -1,21 +1,24 @@
 //! The logs of a run's ranks as one.
 
+use std::io;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use falloff_messages::{Broken, Call, Communicator, Location, Log};
+use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::communicators::Communicators;
 use super::cursor::{Cursor, Next, Numbers};
 use super::process_log::ProcessLog;
 use crate::error::Error;
-use crate::load::{Source, Warnings, find, open_all, without_copies};
+use crate::load::{NoRoom, Source, Warnings, find, open_all, without_copies};
 
 /// The calls of MPI that all ranks of a run made, as their measurement files tell them.
 ///
-/// Files are mapped, and read as far as they are asked for.
+/// Files are mapped, and read as far as they are asked for; memory holds what is near the places of reading. Sealed ones are
+/// inflated into files without a name.
 ///
 /// A clone reads the same files at its own pace.
 #[derive(Clone)]
@@ -67,30 +70,29 @@ impl RunLog {
     /// Opens the logs in the measurement files of a run directory; `None` if no calls were logged.
     ///
     /// # Errors
-    /// [`Error::NoMeasurements`], and those of reading the directory. What is wrong with single files is a warning.
+    /// [`Error::NoMeasurements`], [`Error::NoRoom`], and those of reading the directory. What is wrong with single files is a warning.
     pub fn open(dir: &Path) -> Result<Option<RunLog>, Error> {
         let (sources, unreadable) = open_all(&find(dir)?);
         let mut warnings = Warnings::default();
         unreadable.iter().for_each(|file| file.warn(&mut warnings));
         let sources = without_copies(sources, &mut warnings);
-        Ok(RunLog::of(&sources))
+        RunLog::of(&sources).map_err(|reason| Error::NoRoom { path: dir.to_owned(), reason })
     }
 
-    /// The logs in these files.
-    pub(crate) fn of(sources: &[Source]) -> Option<RunLog> {
+    /// The logs in these files; an error if there is no room to inflate one.
+    pub(crate) fn of(sources: &[Source]) -> Result<Option<RunLog>, String> {
         let mut warnings = Vec::new();
         let mut processes: Vec<ProcessLog> = Vec::new();
-        for source in sources {
-            match ProcessLog::open(source) {
+        let opened: Vec<io::Result<Option<ProcessLog>>> = sources.par_iter().map(ProcessLog::open).collect();
+        for (source, log) in sources.iter().zip(opened) {
+            match log {
                 Ok(log) => processes.extend(log),
+                Err(error) if NoRoom::is(&error) => return Err(format!("{}: {error}", source.name)),
                 Err(error) => warnings.push(format!("{}: its log cannot be read: {error}", source.name)),
             }
         }
         // Of a rank whose process has run several programs, the one that has called most.
-        let bytes = |log: &ProcessLog| {
-            log.threads.iter().flat_map(|(_, ranges)| ranges).map(|range| range.len()).sum::<usize>()
-        };
-        processes.sort_by_key(|log| (log.rank, std::cmp::Reverse(bytes(log))));
+        processes.sort_by_key(|log| (log.rank, std::cmp::Reverse(log.bytes())));
         processes.dedup_by(|other, kept| {
             let same = other.rank == kept.rank;
             if same {
@@ -98,10 +100,10 @@ impl RunLog {
             }
             same
         });
-        let ranks = processes.iter().map(|log| log.ranks).max()?;
+        let Some(ranks) = processes.iter().map(|log| log.ranks).max() else { return Ok(None) };
         let mut files = Files { warnings, ..Files::default() };
         let threads = files.add(processes, ranks);
-        Some(RunLog { files: Arc::new(files), threads })
+        Ok(Some(RunLog { files: Arc::new(files), threads }))
     }
 
     /// The nodes of its measurement file that a location called from, each with the section that was open (0 where sections are not
@@ -110,15 +112,18 @@ impl RunLog {
         let mut thread = self.threads[location].clone();
         thread.rewind();
         let mut callers = FxHashSet::default();
-        let mut insert =
-            |call: &Call| callers.insert((call.context, if by_section { call.section } else { 0 }));
+        let mut last = None;
+        let mut insert = |call: &Call| {
+            let caller = (call.context, if by_section { call.section } else { 0 });
+            if last.replace(caller) != Some(caller) {
+                callers.insert(caller);
+            }
+        };
         let mut call = Call::default();
         while let Ok(true) = thread.next(&self.files, &mut call) {
             insert(&call);
         }
-        thread.last.iter().for_each(|call| {
-            insert(call);
-        });
+        thread.last.iter().for_each(insert);
         let mut callers: Vec<_> = callers.into_iter().collect();
         callers.sort_unstable();
         callers
@@ -136,6 +141,11 @@ impl RunLog {
         let thread = &self.threads[location];
         let process = &self.files.processes[thread.process?];
         Some(Logged { file: &process.name, host: &process.host, pid: process.pid, ordinal: thread.ordinal })
+    }
+
+    /// How many bytes its calls take.
+    pub(super) fn bytes(&self) -> usize {
+        self.files.processes.iter().map(ProcessLog::bytes).sum()
     }
 
     /// What is missing, in sentences.
@@ -173,8 +183,16 @@ impl Files {
             };
             let mut named: Vec<_> = process.functions.iter().collect();
             named.sort();
+            let mut by_number = Vec::new();
+            for (number, known) in named.into_iter().map(function) {
+                // Items have no larger numbers.
+                if let Ok(number) = u16::try_from(number) {
+                    by_number.resize(by_number.len().max(usize::from(number) + 1), 0);
+                    by_number[usize::from(number)] = known;
+                }
+            }
             let numbers = Numbers {
-                functions: named.into_iter().map(function).collect(),
+                functions: by_number,
                 communicators: process.numbers(&mut communicators),
             };
             for (thread, (ordinal, ranges)) in (0u32..).zip(&process.threads) {

@@ -32,18 +32,20 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// `None` if no calls were logged.
-    pub fn of(sources: &[Source], by_section: bool) -> Option<Waiting> {
-        let log = RunLog::of(sources)?;
-        let locations = log.locations().len();
-        Some(Waiting {
-            log,
-            by_section,
-            calls: vec![Where::default(); locations],
-            sections: vec![String::new()],
-            places: vec![None; locations],
-            sampled: FxHashMap::default(),
-        })
+    /// `None` if no calls were logged; an error if there is no room to inflate a log.
+    pub fn of(sources: &[Source], by_section: bool) -> Result<Option<Waiting>, String> {
+        let waiting = |log: RunLog| {
+            let locations = log.locations().len();
+            Waiting {
+                log,
+                by_section,
+                calls: vec![Where::default(); locations],
+                sections: vec![String::new()],
+                places: vec![None; locations],
+                sampled: FxHashMap::default(),
+            }
+        };
+        Ok(RunLog::of(sources)?.map(waiting))
     }
 
     /// By file, whose locations in the log are its, and where each called from.
@@ -137,7 +139,7 @@ impl Waiting {
         let mut of_place = |place: &Option<u32>| place.and_then(|place| self.sampled.remove(&place));
         let sampled = self.places.iter().map(|place| of_place(place).unwrap_or_default()).collect();
         let calls = Arc::new(self.calls);
-        let mut log = PlacedLog::new(self.log.clone(), calls.clone(), self.by_section);
+        let mut log = PlacedLog::new(self.log.clone(), calls.clone(), self.by_section).counting();
         let bursts = Bursts::new(merger.parents(), &log.calls(), sampled);
         let mut visitor = Waits::new(log.locations(), &log.functions(), bursts, waits::Options::default());
         match lead(&mut log, &mut visitor, &Options::default()) {

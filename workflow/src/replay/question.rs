@@ -158,7 +158,13 @@ fn strike_alone<L: Log>(
     options: &Options,
 ) -> Result<(), MatchError> {
     let ranks: Vec<u32> = open()?.locations().iter().map(|location| location.rank).collect();
+    let is_of_messages = !perturbation.latency.is_zero() || !perturbation.byte.is_zero();
     let mut most: Vec<&mut PathDelay> = case.paths.iter_mut().filter(|path| path.arising > 0).collect();
+    if let ([only], false) = (&mut most[..], is_of_messages) {
+        // What strikes there alone is all that strikes.
+        only.alone = Some(case.effect.whole);
+        return Ok(());
+    }
     most.sort_by_key(|path| std::cmp::Reverse(path.arising));
     most.truncate(ALONE_MAX);
     if most.is_empty() {

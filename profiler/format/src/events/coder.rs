@@ -221,6 +221,7 @@ impl Coder {
     }
 
     /// Unpacks the next item of the chunk, at `*at` of its bytes, and moves on; `None` if it is damaged.
+    #[inline]
     pub fn decode(&mut self, bytes: &[u8], at: &mut usize) -> Option<Item> {
         let head = *bytes.get(*at)?;
         *at += 1;
@@ -310,6 +311,7 @@ impl Coder {
         })
     }
 
+    #[inline]
     fn take_post(&mut self, is_there: bool, bytes: &[u8], at: &mut usize) -> Option<u64> {
         let difference = if is_there { unzigzag(take(bytes, at)?) } else { 0 };
         let post = self.post.wrapping_add(difference as u64);
@@ -317,6 +319,7 @@ impl Coder {
         Some(post)
     }
 
+    #[inline]
     fn take_communicator(&mut self, is_there: bool, bytes: &[u8], at: &mut usize) -> Option<u32> {
         if is_there {
             self.communicator = take(bytes, at)?.try_into().ok()?;
@@ -324,11 +327,13 @@ impl Coder {
         Some(self.communicator)
     }
 
+    #[inline]
     fn take_peer(&mut self, difference: u64) -> Option<u32> {
         self.peer = i64::from(self.peer).checked_add(unzigzag(difference))?.try_into().ok()?;
         Some(self.peer)
     }
 
+    #[inline]
     fn take_tag(&mut self, is_there: bool, bytes: &[u8], at: &mut usize) -> Option<i32> {
         if is_there {
             self.tag = unzigzag(take(bytes, at)?).try_into().ok()?;
@@ -338,6 +343,7 @@ impl Coder {
 }
 
 /// The slot of a number.
+#[inline]
 fn slot<T>(slots: &mut [T; SLOTS], number: u32) -> Option<&mut T> {
     slots.get_mut(number as usize % SLOTS)
 }

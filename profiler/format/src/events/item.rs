@@ -123,8 +123,12 @@ macro_rules! codes {
             pub const ALL: &'static [$name] = &[$($name::$variant),*];
 
             /// The one with this code.
+            #[inline]
             pub fn from_code(code: u64) -> Option<$name> {
-                Self::ALL.iter().copied().find(|known| *known as u64 == code)
+                match code {
+                    $($code => Some($name::$variant),)*
+                    _ => None,
+                }
             }
         }
     };
