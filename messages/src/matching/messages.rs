@@ -200,7 +200,11 @@ impl<V: Visitor> Messages<V> {
     ) -> Result<(), Error> {
         let mut place = 0;
         while let Some(&(post, id)) = self.ranks[key.to as usize].any.get(place) {
-            if self.queues(key.to).get(&key).is_some_and(|queue| !queue.of_sends && self.post(queue.first) < post) {
+            if self
+                .queues(key.to)
+                .get(&key)
+                .is_some_and(|queue| !queue.of_sends && self.post(queue.first) < post)
+            {
                 return Ok(());
             }
             let fits = match self.operations.get(id).map(|operation| &operation.side) {

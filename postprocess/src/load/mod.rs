@@ -14,5 +14,5 @@ pub(crate) use decode::decode;
 pub(crate) use find::find;
 pub(crate) use process::{Code, Cost, Maker, ModuleKey, Node, Origin, Process};
 pub(crate) use sealed::NoRoom;
-pub(crate) use source::{Content, Source, check_one_run, open_all, without_copies};
+pub(crate) use source::{Kept, Source, check_one_run, open_all, without_copies};
 pub(crate) use warnings::Warnings;

@@ -1,9 +1,7 @@
 //! Sealed measurements: files that the launcher has compressed by gzip when their process had ended.
 
 use std::env::temp_dir;
-use std::fs::File;
-use std::io::{self, Read, Write};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::io::{self, Read};
 
 use falloff_format::Measurement;
 use falloff_format::header::{HEADER_LEN, Header, SEALED_MAGIC};
@@ -11,7 +9,7 @@ use falloff_format::read::Record;
 use falloff_format::records::keys;
 use flate2::bufread::GzDecoder;
 
-use crate::scratch::scratch;
+use crate::scratch::Scratch;
 
 /// Four times what a process maps: whatever claims to be longer is damaged, and may not fill the memory.
 const LENGTH_MAX: u64 = 1 << 30;
@@ -22,8 +20,7 @@ const BEGINNING: u64 = 1 << 16;
 /// What can be inflated of a sealed measurement.
 pub(super) enum Inflated {
     Memory(Vec<u8>),
-    /// A file without a name.
-    File(File),
+    Scratch(Scratch),
 }
 
 /// No room for an inflated log.
@@ -85,9 +82,9 @@ pub(super) fn inflate_log(sealed: &[u8], header: &Header) -> Result<(Inflated, O
         return Ok((Inflated::Memory(bytes), fault(read, decoder)));
     }
     let no_room = |source| NoRoom { source };
-    let mut file = unnamed().map_err(no_room)?;
+    let mut scratch = Scratch::reserve(decoder.limit() + BEGINNING).map_err(no_room)?;
     let read = loop {
-        file.write_all(&bytes).map_err(no_room)?;
+        scratch.append(&bytes).map_err(no_room)?;
         bytes.resize(BEGINNING as usize, 0);
         match decoder.read(&mut bytes) {
             Ok(0) => break Ok(()),
@@ -95,7 +92,7 @@ pub(super) fn inflate_log(sealed: &[u8], header: &Header) -> Result<(Inflated, O
             Err(error) => break Err(error),
         }
     };
-    Ok((Inflated::File(file), fault(read, decoder)))
+    Ok((Inflated::Scratch(scratch), fault(read, decoder)))
 }
 
 fn decoder<'a>(sealed: &'a [u8], header: &Header) -> io::Take<GzDecoder<&'a [u8]>> {
@@ -109,15 +106,9 @@ fn fault(read: io::Result<()>, decoder: io::Take<GzDecoder<&[u8]>>) -> Option<St
 }
 
 fn tells_of_log(beginning: &[u8]) -> bool {
-    let is_mark = |record: Record<'_>| matches!(record, Record::Meta(key, _) if key == keys::EVENTS.as_bytes());
+    let is_mark =
+        |record: Record<'_>| matches!(record, Record::Meta(key, _) if key == keys::EVENTS.as_bytes());
     Measurement::parse(beginning).is_ok_and(|m| m.records().flatten().any(is_mark))
-}
-
-/// A file for what is inflated, where the system has files that are needed for a while.
-fn unnamed() -> io::Result<File> {
-    static MADE: AtomicU64 = AtomicU64::new(0);
-    let number = MADE.fetch_add(1, Ordering::Relaxed);
-    scratch(&temp_dir().join(format!("falloff-log-{}-{number}", std::process::id())))
 }
 
 fn damage(error: io::Error) -> String {
@@ -135,7 +126,6 @@ mod tests {
     use falloff_format::write::{Records, Writer, header as header_of_writer};
 
     use super::*;
-    use crate::map::Map;
     use crate::synthetic::{Synthetic, SyntheticThread};
 
     fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -182,7 +172,9 @@ mod tests {
     fn long(has_log: bool) -> Vec<u8> {
         let mut records = Records::default();
         records.meta(if has_log { keys::EVENTS } else { keys::HOST }, b"mpi");
-        (0..3000_u32).for_each(|n| records.meta(keys::ARGV, format!("argument {}", n.wrapping_mul(2_654_435_761)).as_bytes()));
+        (0..3000_u32).for_each(|n| {
+            records.meta(keys::ARGV, format!("argument {}", n.wrapping_mul(2_654_435_761)).as_bytes())
+        });
         let mut writer = Writer::new();
         writer.records(&records);
         writer.finish(header_of_writer())
@@ -199,7 +191,7 @@ mod tests {
             let (inflated, fault) = inflate_log(&sealed, &header(&sealed).unwrap()).unwrap();
             assert_eq!(fault.is_some(), is_damaged);
             match inflated {
-                Inflated::File(file) => assert!(has_log && *Map::of(&file, u64::MAX).unwrap() == bytes[..]),
+                Inflated::Scratch(scratch) => assert!(has_log && *scratch.map().unwrap() == bytes[..]),
                 Inflated::Memory(found) => assert!(!has_log && found == bytes),
             }
         }

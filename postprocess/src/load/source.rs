@@ -2,9 +2,10 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::ops::{Deref, Range};
+use std::ops::Deref;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use falloff_format::Measurement;
 use falloff_format::header::{HEADER_LEN, Header, STATE_ENDED};
@@ -14,12 +15,13 @@ use super::warnings::Warnings;
 use crate::database::SourceFile;
 use crate::error::Error;
 use crate::map::Map;
+use crate::scratch::Scratch;
 
 /// Bytes from which the header can be had, of a sealed file too.
 const HEAD: u64 = 1 << 14;
 
-/// A measurement file whose header is good. Nothing of it is held open or mapped but an inflated log: a run may have more files
-/// than a process may.
+/// A measurement file whose header is good. Nothing of it is held open or mapped: a run may have more files than a
+/// process may.
 pub(crate) struct Source {
     pub path: PathBuf,
     /// File name, for messages.
@@ -29,7 +31,7 @@ pub(crate) struct Source {
     /// Length of the file.
     length: u64,
     /// What was inflated into a file, and what is wrong with it.
-    inflated: OnceLock<(Arc<Map>, Option<String>)>,
+    inflated: OnceLock<(Scratch, Option<String>)>,
 }
 
 /// The bytes of a measurement, and what is wrong with them; none by default.
@@ -40,7 +42,7 @@ pub(crate) struct Content {
 }
 
 enum Bytes {
-    Mapped(Arc<Map>),
+    Mapped(Map),
     Inflated(Vec<u8>),
 }
 
@@ -61,16 +63,31 @@ impl Deref for Content {
     }
 }
 
-impl Content {
-    /// Gives memory of a range back that is not needed for now; what is in it can still be read.
-    pub fn release(&self, range: Range<usize>) {
-        if let Bytes::Mapped(map) = &self.bytes {
-            map.release(range);
-        }
-    }
+/// Where the bytes of a measurement are that are read piece by piece.
+pub(crate) enum Kept {
+    /// In memory, since they are few.
+    Memory(Vec<u8>),
+    /// In a file, which is opened for each piece.
+    File(PathBuf),
+    /// Inflated.
+    Scratch(Scratch),
+}
 
-    fn mapped(map: Arc<Map>, fault: Option<String>) -> Content {
-        Content { bytes: Bytes::Mapped(map), fault }
+impl Kept {
+    /// Reads a piece.
+    ///
+    /// # Errors
+    /// What the system said, also that there is less.
+    pub fn read(&self, bytes: &mut [u8], offset: usize) -> io::Result<()> {
+        match self {
+            Kept::Memory(all) => {
+                let piece = all.get(offset..).and_then(|rest| rest.get(..bytes.len()));
+                bytes.copy_from_slice(piece.ok_or(io::ErrorKind::UnexpectedEof)?);
+                Ok(())
+            }
+            Kept::File(path) => File::open(path)?.read_exact_at(bytes, offset as u64),
+            Kept::Scratch(scratch) => scratch.read(bytes, offset as u64),
+        }
     }
 }
 
@@ -95,8 +112,8 @@ impl Source {
     /// # Errors
     /// What the system said.
     pub fn content(&self) -> io::Result<Content> {
-        if let Some((map, fault)) = self.inflated.get() {
-            return Ok(Content::mapped(map.clone(), fault.clone()));
+        if let Some((scratch, fault)) = self.inflated.get() {
+            return Ok(Content { bytes: Bytes::Mapped(scratch.map()?), fault: fault.clone() });
         }
         if self.sealed {
             let (bytes, fault) = sealed::inflate(&Map::open(&self.path, u64::MAX)?, &self.header);
@@ -104,11 +121,11 @@ impl Source {
         }
         // No more than was used when it was looked into: the file is as long as it might become, and mostly a hole.
         let map = Map::open(&self.path, self.header.next.max(HEADER_LEN as u64))?;
-        Ok(Content::mapped(Arc::new(map), None))
+        Ok(Content { bytes: Bytes::Mapped(map), fault: None })
     }
 
-    /// The same for whoever keeps it to read a log of MPI's calls: of one that is not short, little is in memory. What is sealed is
-    /// inflated into a file without a name, which serves from then on.
+    /// The same for whoever looks for a log of MPI's calls. One that is sealed and not short is inflated into a file, which serves from
+    /// then on.
     ///
     /// # Errors
     /// What the system said, within a [`NoRoom`] if that was about this file.
@@ -119,11 +136,19 @@ impl Source {
         let inflated = sealed::inflate_log(&Map::open(&self.path, u64::MAX)?, &self.header);
         match inflated.map_err(NoRoom::into_io)? {
             (Inflated::Memory(bytes), fault) => Ok(Content { bytes: Bytes::Inflated(bytes), fault }),
-            (Inflated::File(file), fault) => {
-                let map = Arc::new(Map::of(&file, u64::MAX)?);
-                let (map, fault) = self.inflated.get_or_init(|| (map, fault));
-                Ok(Content::mapped(map.clone(), fault.clone()))
+            (Inflated::Scratch(scratch), fault) => {
+                self.inflated.get_or_init(|| (scratch, fault));
+                self.content()
             }
+        }
+    }
+
+    /// Where the bytes are to be read piece by piece that [`Source::log_content`] gave.
+    pub fn keep(&self, content: Content) -> Kept {
+        match (self.inflated.get(), content.bytes) {
+            (Some((scratch, _)), _) => Kept::Scratch(scratch.clone()),
+            (None, Bytes::Inflated(bytes)) => Kept::Memory(bytes),
+            (None, Bytes::Mapped(_)) => Kept::File(self.path.clone()),
         }
     }
 

@@ -201,9 +201,14 @@ mod tests {
         let mut log = MemoryLog::new(3);
         for (location, calls) in [(0, 1000), (1, 131), (2, 0)] {
             for number in 0..calls {
-                let completion = |post| Op::Complete(Completion { post, from: None, tag: None, bytes: number, void: false });
+                let completion = |post| {
+                    Op::Complete(Completion { post, from: None, tag: None, bytes: number, void: false })
+                };
                 let ops = (0..number % 3).map(completion).collect();
-                log.push(location, Call { enter: 10 * number, leave: 10 * number + 5, ops, ..Call::default() });
+                log.push(
+                    location,
+                    Call { enter: 10 * number, leave: 10 * number + 5, ops, ..Call::default() },
+                );
             }
         }
         log.cut(1, 130);

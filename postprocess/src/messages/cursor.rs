@@ -1,15 +1,16 @@
 //! Reading the calls of one thread, one after the other.
 
+use std::io;
 use std::ops::Range;
 
 use falloff_format::events::{Coder, Item};
 use falloff_messages::{Call, Collective, CommId, Completion, Op, Receive, Send, Transfer};
 use rustc_hash::FxHashMap;
 
-use crate::load::Content;
+use crate::load::Kept;
 
-/// Memory of a file is given back when so many bytes of it have been read.
-const BLOCK: usize = 1 << 16;
+/// No item takes so many bytes, whatever its numbers.
+const ITEM_MAX: usize = 128;
 
 /// How the numbers of a file are called in all of the run.
 #[derive(Debug, Default)]
@@ -26,9 +27,13 @@ pub(super) struct Cursor {
     /// Where in the file the items are.
     ranges: Vec<Range<usize>>,
     range: usize,
+    /// Where in the file the next item is, if the range has been begun.
     at: usize,
-    /// Up to where in the file memory has been given back.
-    released: usize,
+    /// A piece of the range, and where in the file it begins.
+    bytes: Vec<u8>,
+    first: usize,
+    /// How many bytes are read at a time.
+    pub piece: usize,
     coder: Coder,
     /// The communicator of the last operation: its number in the file, and in the run.
     communicator: Option<(u32, CommId)>,
@@ -42,6 +47,8 @@ pub(super) enum Next {
     Unfinished,
     /// The end.
     End,
+    /// The file cannot be read any more.
+    Unreadable(io::Error),
     /// Something that makes no sense, at this place of the file.
     Damaged(usize),
 }
@@ -49,23 +56,34 @@ pub(super) enum Next {
 impl Cursor {
     /// At the beginning.
     pub fn new(ranges: Vec<Range<usize>>) -> Cursor {
-        Cursor { ranges, range: 0, at: 0, released: 0, coder: Coder::new(), communicator: None }
+        let (bytes, coder) = (Vec::new(), Coder::new());
+        Cursor { ranges, range: 0, at: 0, bytes, first: 0, piece: ITEM_MAX, coder, communicator: None }
     }
 
     /// To the beginning.
     pub fn rewind(&mut self) {
-        (self.range, self.at, self.released, self.coder) = (0, 0, 0, Coder::new());
+        (self.range, self.at, self.first, self.coder) = (0, 0, 0, Coder::new());
+        self.bytes.clear();
     }
 
-    /// Reads a call. Memory of the file behind it is given back now and then.
-    pub fn next(&mut self, file: &Content, numbers: &Numbers, call: &mut Call) -> Next {
+    /// Reads a call.
+    pub fn next(&mut self, file: &Kept, numbers: &Numbers, call: &mut Call) -> Next {
         call.ops.clear();
         let mut entered = false;
-        while let Some(range) = self.ranges.get(self.range).cloned() {
-            let bytes = file.get(range.clone()).unwrap_or_default();
-            while self.at < bytes.len() {
-                let place = range.start + self.at;
-                match self.coder.decode(bytes, &mut self.at) {
+        while let Some(Range { start, end }) = self.ranges.get(self.range).cloned() {
+            self.at = self.at.max(start);
+            while self.at < end {
+                let there = self.first + self.bytes.len();
+                if there < end.min(self.at + ITEM_MAX)
+                    && let Err(error) = self.fill(file, end)
+                {
+                    return Next::Unreadable(error);
+                }
+                let place = self.at;
+                let mut at = place - self.first;
+                let item = self.coder.decode(&self.bytes, &mut at);
+                self.at = self.first + at;
+                match item {
                     Some(Item::Enter { function, section, context, at_ns }) if !entered => {
                         entered = true;
                         call.function = numbers.functions.get(usize::from(function)).copied().unwrap_or(0);
@@ -74,7 +92,6 @@ impl Cursor {
                     }
                     Some(Item::Leave { at_ns }) if entered => {
                         call.leave = at_ns;
-                        self.release(file, range.start, place - place % BLOCK);
                         return Next::Call;
                     }
                     Some(item) if entered => match self.op(&item, numbers) {
@@ -84,19 +101,18 @@ impl Cursor {
                     _ => return Next::Damaged(place),
                 }
             }
-            file.release(self.released.max(range.start)..range.end);
-            (self.range, self.at, self.coder) = (self.range + 1, 0, Coder::new());
+            (self.range, self.at, self.first, self.coder) = (self.range + 1, 0, 0, Coder::new());
+            self.bytes.clear();
         }
         if entered { Next::Unfinished } else { Next::End }
     }
 
-    /// Gives memory back from the place up to which that was done, in a range that starts here, to another.
-    fn release(&mut self, file: &Content, start: usize, to: usize) {
-        let from = self.released.max(start);
-        if to >= from + BLOCK {
-            file.release(from..to);
-            self.released = to;
-        }
+    /// Reads the next piece of a range that ends here.
+    #[cold]
+    fn fill(&mut self, file: &Kept, end: usize) -> io::Result<()> {
+        self.first = self.at;
+        self.bytes.resize(self.piece.max(ITEM_MAX).min(end - self.at), 0);
+        file.read(&mut self.bytes, self.first)
     }
 
     /// An item as an operation; `None` if it is none, or of a communicator that the file says nothing of.

@@ -13,14 +13,14 @@ use falloff_messages::CommId;
 use rustc_hash::FxHashMap;
 
 use super::communicators::{Communicators, Group};
-use crate::load::{Content, Source};
+use crate::load::{Kept, Source};
 
 /// A measurement file with a log.
 pub(super) struct ProcessLog {
     /// Its name, for messages.
     pub name: String,
     /// The file's bytes.
-    pub content: Content,
+    pub kept: Kept,
     /// Number among all ranks.
     pub rank: u32,
     /// How many ranks there are.
@@ -76,12 +76,11 @@ impl ProcessLog {
             functions: FxHashMap::default(),
             communicators: Vec::new(),
             groups: FxHashMap::default(),
-            content: Content::default(),
+            kept: Kept::Memory(Vec::new()),
         };
         measurement.records().flatten().for_each(|record| log.note(&record));
         log.is_whole &= log.stopped.is_none();
-        content.release(0..content.len());
-        log.content = content;
+        log.kept = source.keep(content);
         Ok(Some(log))
     }
 

@@ -15,10 +15,16 @@ use super::process_log::ProcessLog;
 use crate::error::Error;
 use crate::load::{NoRoom, Source, Warnings, find, open_all, without_copies};
 
+/// Bytes of logs that are in memory of all threads together,
+const PIECES: usize = 64 << 20;
+/// of each at least,
+const PIECE_MIN: usize = 4 << 10;
+/// and at most.
+const PIECE_MAX: usize = 64 << 10;
+
 /// The calls of MPI that all ranks of a run made, as their measurement files tell them.
 ///
-/// Files are mapped, and read as far as they are asked for; memory holds what is near the places of reading. Sealed ones are
-/// inflated into files without a name.
+/// Files are read piece by piece as they are asked for. Sealed ones are inflated into a file without a name.
 ///
 /// A clone reads the same files at its own pace.
 #[derive(Clone)]
@@ -102,7 +108,9 @@ impl RunLog {
         });
         let Some(ranks) = processes.iter().map(|log| log.ranks).max() else { return Ok(None) };
         let mut files = Files { warnings, ..Files::default() };
-        let threads = files.add(processes, ranks);
+        let mut threads = files.add(processes, ranks);
+        let piece = (PIECES / threads.len().max(1)).clamp(PIECE_MIN, PIECE_MAX);
+        threads.iter_mut().for_each(|thread| thread.cursor.piece = piece);
         Ok(Some(RunLog { files: Arc::new(files), threads }))
     }
 
@@ -191,10 +199,8 @@ impl Files {
                     by_number[usize::from(number)] = known;
                 }
             }
-            let numbers = Numbers {
-                functions: by_number,
-                communicators: process.numbers(&mut communicators),
-            };
+            let numbers =
+                Numbers { functions: by_number, communicators: process.numbers(&mut communicators) };
             for (thread, (ordinal, ranges)) in (0u32..).zip(&process.threads) {
                 self.locations.push(Location { rank: process.rank, thread });
                 threads.push(Thread {
@@ -239,12 +245,15 @@ impl Thread {
     fn next(&mut self, files: &Files, call: &mut Call) -> Result<bool, Broken> {
         let Some(process) = self.process else { return Ok(false) };
         let log = &files.processes[process];
-        match self.cursor.next(&log.content, &files.numbers[process], call) {
+        match self.cursor.next(&log.kept, &files.numbers[process], call) {
             Next::Call => Ok(true),
             Next::End => Ok(false),
             Next::Unfinished => {
                 self.last = Some(call.clone());
                 Ok(false)
+            }
+            Next::Unreadable(error) => {
+                Err(Broken { place: log.name.clone(), what: format!("it can no longer be read: {error}") })
             }
             Next::Damaged(at) => Err(Broken {
                 place: log.name.clone(),
