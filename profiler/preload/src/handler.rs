@@ -89,7 +89,7 @@ fn count_time(thread: &mut Thread, wall_ns: u64, cpu_ns: Option<u64>) {
     thread.update(|r| r.handler_ns += passed_ns);
 }
 
-/// Samples that take longer, on stacks of many thousand frames, are followed by a rest: of CPU time, and of shorter waits.
+/// Samples that take longer, on stacks of many thousand frames, are followed by a rest.
 const LONG_NS: u64 = 100_000;
 /// CPU time of a rest in that of the sample before it: so much less than the program itself the handler takes.
 const REST: u64 = 10;
@@ -123,22 +123,11 @@ fn on_cpu(thread: &mut Thread, info: &Info, context: &libc::ucontext_t, wall_ns:
         }
         _ => {}
     }
-    rest_if_long(thread, wall_ns, cpu_ns);
-    is_read.then_some(cpu_ns)
-}
-
-/// Whether a wait of `away_ns` that has ended falls into the rest after a sample that took long. One that is worth as much as
-/// the rest does not.
-fn rests(thread: &Thread, cpu_ns: u64, away_ns: u64) -> bool {
-    cpu_ns.saturating_add(away_ns) < thread.rests_until_ns
-}
-
-/// After a sample that began at these times.
-fn rest_if_long(thread: &mut Thread, wall_ns: u64, cpu_ns: u64) {
     if clock::wall_ns() - wall_ns > LONG_NS {
         let now_ns = thread.look_at_cpu();
         thread.rests_until_ns = now_ns + REST * now_ns.saturating_sub(cpu_ns);
     }
+    is_read.then_some(cpu_ns)
 }
 
 /// A sample of so much CPU time.
@@ -161,15 +150,12 @@ fn on_switch(thread: &mut Thread, context: &libc::ucontext_t, wall_ns: u64) -> O
         _ => unseen_ns,
     };
     let kind = if gave_up(context) { Kind::Blocked } else { Kind::Preempted };
-    // The next that is looked at stands for this one too.
-    let looks = away_ns > 0 && !rests(thread, cpu_ns, away_ns);
-    if looks && thread.waits.look(kind, away_ns, wall_ns, cpu_ns) {
+    if away_ns > 0 && thread.waits.look(kind, away_ns, wall_ns, cpu_ns) {
         choose(thread, kind, &Place::interrupted(context));
     }
     settle_if_due(thread, wall_ns, cpu_ns);
     let pace = thread.waits.trapped(wall_ns);
     keep_pace(thread, pace);
-    rest_if_long(thread, wall_ns, cpu_ns);
     Some(cpu_ns)
 }
 
@@ -182,12 +168,10 @@ fn on_wall(thread: &mut Thread, context: &libc::ucontext_t, wall_ns: u64) -> Opt
     }
     let cpu_ns = raw::thread_cpu_ns();
     let unseen_ns = thread.waits.unseen_ns(wall_ns, cpu_ns);
-    let looks = unseen_ns > 0 && !rests(thread, cpu_ns, unseen_ns);
-    if looks && thread.waits.look(Kind::Blocked, unseen_ns, wall_ns, cpu_ns) {
+    if unseen_ns > 0 && thread.waits.look(Kind::Blocked, unseen_ns, wall_ns, cpu_ns) {
         choose(thread, Kind::Blocked, &Place::interrupted(context));
     }
     settle_if_due(thread, wall_ns, cpu_ns);
-    rest_if_long(thread, wall_ns, cpu_ns);
     Some(cpu_ns)
 }
 
@@ -228,8 +212,7 @@ fn on_event(thread: &mut Thread, context: &libc::ucontext_t, index: usize) -> Op
 pub fn wait_ended(thread: &mut Thread, kind: Kind, wall_ns: u64, waited_ns: u64) -> bool {
     let cpu_ns = raw::thread_cpu_ns();
     let off_ns = thread.waits.unseen_ns(wall_ns, cpu_ns).min(waited_ns);
-    let looks = off_ns > 0 && !rests(thread, cpu_ns, off_ns);
-    thread.is_chosen = looks && thread.waits.look(kind, off_ns, wall_ns, cpu_ns);
+    thread.is_chosen = off_ns > 0 && thread.waits.look(kind, off_ns, wall_ns, cpu_ns);
     thread.is_chosen
 }
 
@@ -249,7 +232,6 @@ pub fn on_wait(thread: &mut Thread, kind: Kind, registers: &Registers, function:
         book_cpu(thread, &place, kept_ns);
     }
     settle_if_due(thread, clock::wall_ns(), raw::thread_cpu_ns());
-    rest_if_long(thread, begin_ns, begin_cpu_ns);
     count_time(thread, begin_ns, Some(begin_cpu_ns));
 }
 
