@@ -28,9 +28,9 @@ pub fn noise_of_file(
     let is_json = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
     let detours = if is_json || beyond.is_some() {
         let usual = beyond.map(|path| traces(path, ranks)).transpose()?.unwrap_or_default();
-        let overlay = |(rank, trace): (usize, Trace)| {
-            let usual = usual.get(rank).or(usual.last());
-            usual.map_or(trace.clone(), |usual| trace.beyond(usual)).overlay()
+        let overlay = |(rank, trace): (usize, Trace)| match usual.get(rank).or(usual.last()) {
+            Some(usual) => trace.beyond(usual).overlay(),
+            None => trace.overlay(),
         };
         let detours =
             traces(path, ranks)?.into_iter().enumerate().map(overlay).collect::<std::result::Result<_, _>>();
