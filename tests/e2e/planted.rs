@@ -297,10 +297,12 @@ fn many_small_reductions() {
 #[test]
 fn input() {
     let Some(planted) = Planted::ranks("input", "time", &["shared"], &["io"]) else { return };
-    // Twenty blocks of 20 ms on each of two ranks. Where more ranks than processors poll, switches are thinned, and of few waits
-    // that follow some may be told of the next path: docs/decisions/0006-waits.md.
-    let closed = 0.4 / (0.8 + planted.seconds(2, |said| said.working.cpu_ns));
-    planted.has_size(2, 100.0 * closed);
+    for n in [2, 4] {
+        // Twenty blocks of 20 ms on every rank.
+        let p = f64::from(n);
+        let closed = 0.4 * (p - 1.0) / (0.4 * p + planted.seconds(n, |said| said.working.cpu_ns));
+        planted.has_size(n, 100.0 * closed);
+    }
     planted.first(2, "io", "read");
 }
 

@@ -188,3 +188,43 @@ fn a_storm_of_switches_is_slowed_little_and_counted_right() {
     slowed.sort_by(f64::total_cmp);
     assert!(slowed[slowed.len() / 2] <= 1.20, "against plain runs: {slowed:?}");
 }
+
+/// What lull.c says.
+#[derive(Deserialize)]
+struct Lull {
+    thread: u64,
+    paths: Vec<Timed>,
+}
+
+#[derive(Deserialize)]
+struct Timed {
+    path: String,
+    #[serde(flatten)]
+    clocks: Clocks,
+}
+
+/// After a storm only every 28th switch traps: twenty long waits, and another behind them, are told where they were all the same,
+/// whichever of them traps.
+#[test]
+fn long_waits_after_a_storm_are_told_of_their_own_path() {
+    let shop = Workshop::alone();
+    build(&shop, "lull");
+    for naps in (4000..4028).step_by(4) {
+        let end = outcome(&mut bash(
+            shop.dir(),
+            &format!("exec \"$FALLOFF\" run -e time -o run{naps} -- ./lull {naps}"),
+        ))
+        .expect_code(0);
+        let lull: Lull = serde_json::from_value(end.json()).unwrap_or_else(|e| panic!("{e}\n{end}"));
+        let blocked = Folded::by_thread(&shop.path(&format!("run{naps}")), "blocked");
+        for Timed { path, clocks } in &lull.paths {
+            let charged = total(blocked.program().filter(|sample| sample.passes(std::slice::from_ref(path))));
+            agree(&format!("{path} after {naps} naps"), charged, clocks.blocked_us(), 5000);
+        }
+        agree("blocked in all", blocked.of_thread(lull.thread), total_blocked(&lull), 2000);
+    }
+}
+
+fn total_blocked(lull: &Lull) -> u64 {
+    lull.paths.iter().map(|timed| timed.clocks.blocked_us()).sum()
+}

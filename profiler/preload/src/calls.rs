@@ -7,7 +7,8 @@
 use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-use crate::waits::Kind;
+use crate::thread::Thread;
+use crate::waits::{Kind, LONG_NS};
 use crate::{clock, cpu, handler, plan, raw, real, signals, start, thread_create};
 
 /// Whether any thread's calls are timed.
@@ -165,8 +166,9 @@ pub extern "C" fn begin(index: usize, argument: *mut c_void) -> Begun {
     }
     // SAFETY: the calling thread's own state.
     let Some(thread) = thread_create::current().map(|t| unsafe { &mut *t }) else { return unwatched };
-    let mut is_wanted = thread.watches_calls();
-    if kind(index as u64) == Kind::Preempted && plan::get().cpu {
+    let kind = kind(index as u64);
+    let mut is_wanted = if kind == Kind::Blocked { thread.times_calls() } else { thread.watches_calls() };
+    if kind == Kind::Preempted && plan::get().cpu {
         thread.spin.yields(raw::thread_cpu_ns());
         is_wanted |= thread.spin.is_worth(handler::period_ns());
     }
@@ -197,14 +199,7 @@ pub unsafe extern "C" fn end(frame: *const Frame) -> *mut u8 {
     let Some(thread) = thread_create::current().map(|t| unsafe { &mut *t }) else {
         return core::ptr::null_mut();
     };
-    let sum_ns = match kind {
-        Kind::Blocked => &mut thread.waited_ns,
-        Kind::Preempted => &mut thread.yielded_ns,
-    };
-    if passed_ns >= SHORTEST_NS {
-        *sum_ns += passed_ns;
-    }
-    let waited_ns = if *sum_ns >= LOOK_NS { core::mem::take(sum_ns) } else { 0 };
+    let waited_ns = due_ns(thread, kind, passed_ns);
     let is_worth = kind == Kind::Preempted && thread.spin.is_worth(handler::period_ns());
     // The child of a vfork has its parent's state before it and is somebody else.
     if waited_ns == 0 && !is_worth || !start::is_on() || !thread.is_task(raw::gettid()) {
@@ -218,6 +213,18 @@ pub unsafe extern "C" fn end(frame: *const Frame) -> *mut u8 {
     }
     raw::mask_signals(libc::SIG_SETMASK, thread.mask);
     core::ptr::null_mut()
+}
+
+/// How long a wait is to be looked at now that a call has ended after `passed_ns`.
+fn due_ns(thread: &mut Thread, kind: Kind, passed_ns: u64) -> u64 {
+    if kind == Kind::Blocked && !thread.watches_calls() {
+        return if passed_ns >= LONG_NS { passed_ns } else { 0 };
+    }
+    let sum_ns = thread.unlooked_ns(kind);
+    if passed_ns >= SHORTEST_NS {
+        *sum_ns += passed_ns;
+    }
+    if *sum_ns >= LOOK_NS { core::mem::take(sum_ns) } else { 0 }
 }
 
 /// Samples the wait that ended, on the handler's stack.

@@ -12,7 +12,7 @@ use crate::path::{Place, node_of};
 use crate::plan::Class;
 use crate::thread::Thread;
 use crate::waits::{Kind, Pace};
-use crate::{clock, cpu, file, identity, modules, perf, process, raw, retry, signals, start, states};
+use crate::{calls, clock, cpu, file, identity, modules, perf, process, raw, retry, signals, start, states};
 
 /// What the kernel says of a signal of ours.
 #[repr(C)]
@@ -89,7 +89,7 @@ fn count_time(thread: &mut Thread, wall_ns: u64, cpu_ns: Option<u64>) {
     thread.update(|r| r.handler_ns += passed_ns);
 }
 
-/// Samples that take longer, on stacks of many thousand frames, are followed by a rest.
+/// Samples that take longer, on stacks of many thousand frames, are followed by a rest: of CPU time, and of shorter waits.
 const LONG_NS: u64 = 100_000;
 /// CPU time of a rest in that of the sample before it: so much less than the program itself the handler takes.
 const REST: u64 = 10;
@@ -123,11 +123,22 @@ fn on_cpu(thread: &mut Thread, info: &Info, context: &libc::ucontext_t, wall_ns:
         }
         _ => {}
     }
+    rest_if_long(thread, wall_ns, cpu_ns);
+    is_read.then_some(cpu_ns)
+}
+
+/// After a sample that began at these times.
+fn rest_if_long(thread: &mut Thread, wall_ns: u64, cpu_ns: u64) {
     if clock::wall_ns() - wall_ns > LONG_NS {
         let now_ns = thread.look_at_cpu();
-        thread.rests_until_ns = now_ns + REST * now_ns.saturating_sub(cpu_ns);
+        let until_ns = now_ns + REST * now_ns.saturating_sub(cpu_ns);
+        thread.rests_until_ns = thread.rests_until_ns.max(until_ns);
     }
-    is_read.then_some(cpu_ns)
+}
+
+/// Whether a wait of `away_ns` that has ended falls into a rest: what nobody has looked at since is not worth one.
+fn rests(thread: &Thread, cpu_ns: u64, away_ns: u64) -> bool {
+    cpu_ns.saturating_add(away_ns) < thread.rests_until_ns
 }
 
 /// A sample of so much CPU time.
@@ -150,12 +161,16 @@ fn on_switch(thread: &mut Thread, context: &libc::ucontext_t, wall_ns: u64) -> O
         _ => unseen_ns,
     };
     let kind = if gave_up(context) { Kind::Blocked } else { Kind::Preempted };
-    if away_ns > 0 && thread.waits.look(kind, away_ns, wall_ns, cpu_ns) {
+    if away_ns > 0
+        && !rests(thread, cpu_ns, away_ns)
+        && thread.waits.look(kind, away_ns, wall_ns, cpu_ns)
+    {
         choose(thread, kind, &Place::interrupted(context));
     }
     settle_if_due(thread, wall_ns, cpu_ns);
     let pace = thread.waits.trapped(wall_ns);
     keep_pace(thread, pace);
+    rest_if_long(thread, wall_ns, cpu_ns);
     Some(cpu_ns)
 }
 
@@ -168,10 +183,14 @@ fn on_wall(thread: &mut Thread, context: &libc::ucontext_t, wall_ns: u64) -> Opt
     }
     let cpu_ns = raw::thread_cpu_ns();
     let unseen_ns = thread.waits.unseen_ns(wall_ns, cpu_ns);
-    if unseen_ns > 0 && thread.waits.look(Kind::Blocked, unseen_ns, wall_ns, cpu_ns) {
+    if unseen_ns > 0
+        && !rests(thread, cpu_ns, unseen_ns)
+        && thread.waits.look(Kind::Blocked, unseen_ns, wall_ns, cpu_ns)
+    {
         choose(thread, Kind::Blocked, &Place::interrupted(context));
     }
     settle_if_due(thread, wall_ns, cpu_ns);
+    rest_if_long(thread, wall_ns, cpu_ns);
     Some(cpu_ns)
 }
 
@@ -194,6 +213,9 @@ fn keep_pace(thread: &mut Thread, pace: Pace) {
         Pace::Steady => {}
         Pace::Changed => {
             thread.clocks.arm_switches(state, period);
+            if thread.waits.are_thinned() {
+                calls::watch();
+            }
         }
         Pace::TooFast => thread.watch_calls(),
     }
@@ -212,8 +234,20 @@ fn on_event(thread: &mut Thread, context: &libc::ucontext_t, index: usize) -> Op
 pub fn wait_ended(thread: &mut Thread, kind: Kind, wall_ns: u64, waited_ns: u64) -> bool {
     let cpu_ns = raw::thread_cpu_ns();
     let off_ns = thread.waits.unseen_ns(wall_ns, cpu_ns).min(waited_ns);
-    thread.is_chosen = off_ns > 0 && thread.waits.look(kind, off_ns, wall_ns, cpu_ns);
-    thread.is_chosen
+    (thread.is_chosen, thread.long_ns) = (false, 0);
+    let is_between_traps = kind == Kind::Blocked && !thread.watches_calls();
+    if rests(thread, cpu_ns, off_ns) {
+        if !is_between_traps {
+            *thread.unlooked_ns(kind) += waited_ns;
+        }
+        return false;
+    }
+    if is_between_traps {
+        thread.long_ns = off_ns;
+    } else {
+        thread.is_chosen = off_ns > 0 && thread.waits.look(kind, off_ns, wall_ns, cpu_ns);
+    }
+    thread.is_chosen || thread.long_ns > 0
 }
 
 /// Takes the path of a watched call that has returned to `registers`; `function` is what was called.
@@ -224,15 +258,33 @@ pub fn on_wait(thread: &mut Thread, kind: Kind, registers: &Registers, function:
         return;
     }
     let place = Place::called(*registers, function);
-    if thread.is_chosen {
+    if thread.long_ns > 0 {
+        book_long(thread, &place, begin_ns, begin_cpu_ns);
+    } else if thread.is_chosen {
         choose(thread, kind, &place);
     }
-    if kind == Kind::Preempted && thread.spin.is_worth(period_ns()) {
+    if kind == Kind::Preempted && thread.spin.is_worth(period_ns()) && !rests(thread, begin_cpu_ns, 0) {
         let kept_ns = thread.spin.take();
         book_cpu(thread, &place, kept_ns);
     }
     settle_if_due(thread, clock::wall_ns(), raw::thread_cpu_ns());
+    rest_if_long(thread, begin_ns, begin_cpu_ns);
     count_time(thread, begin_ns, Some(begin_cpu_ns));
+}
+
+/// A long wait that no trap may have seen, since few switches trap: what came before it goes to the paths that did, and it to its
+/// own. Who waits long switches seldom, so traps may become denser.
+fn book_long(thread: &mut Thread, place: &Place, wall_ns: u64, cpu_ns: u64) {
+    let long_ns = thread.waits.unseen_ns(wall_ns, cpu_ns).min(thread.long_ns);
+    if thread.waits.has_choice() {
+        thread.settle(wall_ns - long_ns, cpu_ns, raw::gettid());
+    }
+    if thread.waits.look(Kind::Blocked, long_ns, wall_ns, cpu_ns) {
+        choose(thread, Kind::Blocked, place);
+    }
+    thread.settle(wall_ns, cpu_ns, raw::gettid());
+    let pace = thread.waits.relax(wall_ns);
+    keep_pace(thread, pace);
 }
 
 /// The process ends while this thread, of that id, may be waiting: its wait goes to the path that it waits on.

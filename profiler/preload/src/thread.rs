@@ -22,7 +22,7 @@ use crate::retry::Retry;
 use crate::sections::Sections;
 use crate::spin::Spin;
 use crate::tree::Tree;
-use crate::waits::{Bill, Item, Waits};
+use crate::waits::{self, Bill, Item, Waits};
 use crate::{calls, clock, cpu, file, identity, modules, raw, records, signals, states};
 
 /// Frames kept of one path.
@@ -60,6 +60,8 @@ pub struct Thread {
     pub yielded_ns: u64,
     /// Whether the path of the wait that has ended is to stand for those since the last booking.
     pub is_chosen: bool,
+    /// The length of that wait if it is to be booked by itself, else 0.
+    pub long_ns: u64,
     /// Its CPU time where it yields.
     pub spin: Spin,
     /// What of a call is repeated.
@@ -157,13 +159,26 @@ impl Thread {
         matches!(self.clocks.wait_clock, WaitClock::Calls | WaitClock::SwitchesThenCalls | WaitClock::Wall)
     }
 
+    /// Whether ends of calls that block are looked at: of all, or of long ones between traps that are thinned.
+    pub fn times_calls(&self) -> bool {
+        self.watches_calls() || self.waits.are_thinned()
+    }
+
+    /// Time in watched calls that nobody has looked at.
+    pub fn unlooked_ns(&mut self, kind: waits::Kind) -> &mut u64 {
+        match kind {
+            waits::Kind::Blocked => &mut self.waited_ns,
+            waits::Kind::Preempted => &mut self.yielded_ns,
+        }
+    }
+
     /// Begins measuring the calling thread, whose state this is. `booked_ns`: CPU time that others account for.
     pub fn begin(&mut self, stack: Stack, main: bool, booked_ns: u64) {
         let ordinal = ORDINAL.fetch_add(1, Ordering::Relaxed);
         self.stack = stack;
         self.put_off = 0;
         (self.waited_ns, self.yielded_ns, self.is_calling, self.retry) = (0, 0, false, Retry::NONE);
-        (self.booked_ns, self.spin, self.is_chosen) = (booked_ns, Spin::NONE, false);
+        (self.booked_ns, self.spin, self.is_chosen, self.long_ns) = (booked_ns, Spin::NONE, false, 0);
         self.tree = Tree::new(ordinal);
         self.sections.begin(ordinal);
         Log::renew(self);
@@ -345,6 +360,7 @@ impl Thread {
     pub fn finish(&mut self, cpu_ns: u64, tid: u32) {
         let wall_ns = clock::wall_ns();
         self.sections.end();
+        self.waits.pass_watched(core::mem::take(&mut self.waited_ns));
         self.settle(wall_ns, cpu_ns, tid);
         self.book_unsampled(cpu_ns);
         let handler_stack = &self.handler_stack;

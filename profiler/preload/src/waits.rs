@@ -18,6 +18,8 @@ const WORTH_NS: u64 = 50_000;
 const PREEMPTED_PERIODS: u64 = 10;
 /// Length of a window.
 const WINDOW_NS: u64 = 100_000_000;
+/// Time off the CPU that is told by itself where it was, also between two traps.
+pub const LONG_NS: u64 = 1_000_000;
 /// Periods of the context-switch event. Beyond the last, 14,000 switches a second, counting them costs more than watching
 /// calls: some 1 us a switch.
 const PERIODS: [u64; 3] = [1, 7, 28];
@@ -152,6 +154,16 @@ impl Waits {
         choice.node == 0 || (u128::from(random) * u128::from(choice.weight_ns)) >> 64 < u128::from(weight_ns)
     }
 
+    /// Time in watched calls has passed that was too short to be looked at.
+    pub fn pass_watched(&mut self, passed_ns: u64) {
+        self.watched_ns += passed_ns;
+    }
+
+    /// Whether a path stands for what has been looked at.
+    pub fn has_choice(&self) -> bool {
+        self.choices.iter().any(|choice| choice.node != 0)
+    }
+
     /// Keeps a path.
     pub fn choose(&mut self, kind: Kind, node: u32) {
         if let Some(choice) = self.choices.get_mut(kind as usize) {
@@ -201,6 +213,11 @@ impl Waits {
         self.watched_ns = 0;
         (self.choices, self.early) = ([NO_CHOICE; 2], [NO_CHOICE; 2]);
         Some(Bill { items, unwatched_ns: blocked_ns - watched_ns })
+    }
+
+    /// Whether only every so manieth switch traps.
+    pub fn are_thinned(&self) -> bool {
+        self.level > 0
     }
 
     /// Switches between two traps.
