@@ -21,7 +21,8 @@ class Run:
         build = ["gcc", "-O2", "-g", "-pthread", HERE.parent / "programs/storm.c", "-o", folder / "storm"]
         subprocess.run(build, check=True)
         self.dir = folder / "run"
-        subprocess.run([FALLOFF, "run", "-o", self.dir, "--", folder / "storm", "40"], check=True)
+        # Its threads are shorter than a sampling period: with 200 rounds some fifty of their samples are taken.
+        subprocess.run([FALLOFF, "run", "-o", self.dir, "--", folder / "storm", "200"], check=True)
         self.view = self.json_view("cpu")
         database = self.dir / "database"
         self.tables = {path.stem: pandas.read_parquet(path) for path in database.glob("*.parquet")}

@@ -123,7 +123,9 @@ def test_what_ranks_waited_for_is_a_tree(waited, tmp_path):
             parent = metric["parent"]
             assert above.get(name) == (None if parent is None else word(parent))
             values = parsed.get_metric_values(parsed.get_metric_by_name(name))
-            assert close(sum(values.cnode_values(call).sum() for call in parsed.all_cnodes()), metric["total_ns"] / 1e9), name
+            total = sum(values.cnode_values(call).sum() for call in parsed.all_cnodes())
+            # Waits are shared out among causes in whole nanoseconds, and the last of each goes to another where contexts have other numbers.
+            assert total == pytest.approx(metric["total_ns"] / 1e9, rel=1e-9, abs=1e-7), name
 
 
 def test_one_of_them_is_by_itself(waited, tmp_path):
