@@ -32,12 +32,22 @@ pub(super) struct Ahead {
 #[derive(Default)]
 struct Batch {
     location: usize,
-    /// Calls without their operations, each with where these end.
-    calls: Vec<(Call, usize)>,
+    heads: Vec<Head>,
     ops: Vec<Op>,
     /// How many calls have been taken, and where the operations of the next begin.
     taken: (usize, usize),
     then: Then,
+}
+
+/// A call but for its operations.
+struct Head {
+    function: u16,
+    section: u16,
+    context: u32,
+    enter: u64,
+    leave: u64,
+    /// Where those of the batch's that are its own end.
+    ops_end: usize,
 }
 
 /// What follows on a batch.
@@ -94,7 +104,7 @@ impl Ahead {
     /// The call in which a location's log ends, as [`Log::last`].
     pub fn last(&self, location: usize) -> Option<&Call> {
         match &self.calls[location] {
-            Batch { calls, taken, then: Then::End(last), .. } if taken.0 == calls.len() => last.as_ref(),
+            Batch { heads, taken, then: Then::End(last), .. } if taken.0 == heads.len() => last.as_ref(),
             _ => None,
         }
     }
@@ -142,28 +152,33 @@ impl Ahead {
 impl Batch {
     fn take(&mut self, call: &mut Call) -> bool {
         let (taken, first) = self.taken;
-        let Some((head, end)) = self.calls.get(taken) else { return false };
-        let Call { function, section, context, enter, leave, ops: _ } = *head;
-        (call.function, call.section, call.context) = (function, section, context);
-        (call.enter, call.leave) = (enter, leave);
+        let Some(head) = self.heads.get(taken) else { return false };
+        (call.function, call.section, call.context) = (head.function, head.section, head.context);
+        (call.enter, call.leave) = (head.enter, head.leave);
         call.ops.clear();
-        call.ops.extend_from_slice(&self.ops[first..*end]);
-        self.taken = (taken + 1, *end);
+        call.ops.extend_from_slice(&self.ops[first..head.ops_end]);
+        self.taken = (taken + 1, head.ops_end);
         true
     }
 
     fn fill(&mut self, log: &mut impl Log, size: usize, call: &mut Call) {
-        self.calls.clear();
+        self.heads.clear();
         self.ops.clear();
         self.taken = (0, 0);
         self.then = Then::Calls;
-        while self.calls.len() < size {
+        while self.heads.len() < size {
             match log.next(self.location, call) {
                 Ok(true) => {
                     self.ops.append(&mut call.ops);
                     let Call { function, section, context, enter, leave, ops: _ } = *call;
-                    let head = Call { function, section, context, enter, leave, ops: Vec::new() };
-                    self.calls.push((head, self.ops.len()));
+                    self.heads.push(Head {
+                        function,
+                        section,
+                        context,
+                        enter,
+                        leave,
+                        ops_end: self.ops.len(),
+                    });
                 }
                 Ok(false) => {
                     self.then = Then::End(log.last(self.location).cloned());

@@ -52,6 +52,8 @@ impl Source {
 /// The clocks and events of one thread.
 pub struct Clocks {
     timer: i32,
+    /// CPU time at which that signals for the first time, from when it was started.
+    pub first_ns: u64,
     wall_timer: i32,
     cpu: Event,
     switches: Event,
@@ -66,6 +68,7 @@ impl Clocks {
     /// None.
     pub const NONE: Clocks = Clocks {
         timer: NO_TIMER,
+        first_ns: 0,
         wall_timer: NO_TIMER,
         cpu: Event::NONE,
         switches: Event::NONE,
@@ -106,13 +109,16 @@ impl Clocks {
                 return if user_only { CpuClock::TaskClockUser } else { CpuClock::TaskClock };
             }
         }
-        self.timer = start_timer(libc::CLOCK_THREAD_CPUTIME_ID, state, Source::Cpu, tid, period_ns);
+        self.first_ns = anywhere_in(period_ns, tid);
+        let times = (self.first_ns, period_ns);
+        self.timer = start_timer(libc::CLOCK_THREAD_CPUTIME_ID, state, Source::Cpu, tid, times);
         if self.timer == NO_TIMER { CpuClock::None } else { CpuClock::Timer }
     }
 
     fn arm_wall(&mut self, state: *mut u8, tid: u32, period_ns: u64) -> bool {
         retry::begin();
-        self.wall_timer = start_timer(libc::CLOCK_MONOTONIC, state, Source::Wall, tid, period_ns);
+        let times = (anywhere_in(period_ns, tid), period_ns);
+        self.wall_timer = start_timer(libc::CLOCK_MONOTONIC, state, Source::Wall, tid, times);
         self.wall_timer != NO_TIMER
     }
 
@@ -172,12 +178,22 @@ impl Clocks {
     }
 }
 
-/// A timer that signals each period of a clock, [`NO_TIMER`] if there can be none. It begins anywhere in the period, so that
-/// equal threads are not sampled in step.
-fn start_timer(clock: libc::clockid_t, state: *mut u8, source: Source, tid: u32, period_ns: u64) -> i32 {
+/// Where the samples of a thread begin in the period, so that equal threads are not sampled in step.
+fn anywhere_in(period_ns: u64, tid: u32) -> u64 {
     let seed =
         (raw::clock_ns(libc::CLOCK_MONOTONIC) ^ u64::from(tid) << 20).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let first_ns = 1 + ((u128::from(seed) * u128::from(period_ns)) >> 64) as u64;
+    1 + ((u128::from(seed) * u128::from(period_ns)) >> 64) as u64
+}
+
+/// A timer that signals first after one time of a clock and then after another again and again, [`NO_TIMER`] if there can be
+/// none.
+fn start_timer(
+    clock: libc::clockid_t,
+    state: *mut u8,
+    source: Source,
+    tid: u32,
+    (first_ns, period_ns): (u64, u64),
+) -> i32 {
     let value = (state as u64 | source.number()) as *mut u8;
     let timer = raw::timer_create(clock, signals::SAMPLE, tid, value).and_then(|id| {
         raw::timer_start(id, first_ns, period_ns).map(|()| id).inspect_err(|_| raw::timer_delete(id))

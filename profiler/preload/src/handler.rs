@@ -97,16 +97,16 @@ const REST: u64 = 10;
 /// A sample of CPU time: all that has passed since the last goes to this path.
 /// Gives the CPU time at its beginning if the clock was read.
 fn on_cpu(thread: &mut Thread, info: &Info, context: &libc::ucontext_t, wall_ns: u64) -> Option<u64> {
-    let (cpu_ns, is_read) = thread.cpu_at_sample();
+    let overruns = if info.code == libc::SI_TIMER { info.overrun.max(0) as u64 } else { 0 };
+    let (cpu_ns, is_read) = thread.cpu_at_sample(1 + overruns);
     if cpu_ns < thread.rests_until_ns {
-        thread.update(|r| r.overruns += 1);
+        thread.update(|r| r.overruns += 1 + overruns);
         return None;
     }
     let place = Place::interrupted(context);
     let rest_ns = cpu_ns.saturating_sub(thread.booked_ns);
     let passed_ns = thread.spin.share(cpu_ns, rest_ns, period_ns());
     book_cpu(thread, &place, passed_ns);
-    let overruns = if info.code == libc::SI_TIMER { info.overrun.max(0) as u64 } else { 0 };
     thread.update(|record| record.overruns += overruns);
     match thread.clocks.wait_clock {
         // What was off the CPU outside the calls that are watched has been preempted, or waited unseen.

@@ -33,6 +33,8 @@ const HANDLER_STACK: usize = 16 << 10;
 /// the thread's account and may end its slice: done between the kernel's ticks, a program's own profiling timer, which
 /// counts ticks, would lose them on a busy machine.
 const READING_NS: u64 = 4_000_000;
+/// The same where a timer takes them: it tells when each was due. A reading takes as long as all the rest of a sample.
+const TIMER_READING_NS: u64 = 20_000_000;
 /// What a created thread runs.
 pub type Start = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 
@@ -76,9 +78,11 @@ pub struct Thread {
     pub rests_until_ns: u64,
     /// CPU time that is booked so far.
     pub booked_ns: u64,
-    /// CPU time when its clock was read last, and that of the samples since.
+    /// CPU time when its clock was read last, of a timer when the sample that read it was due; and that of the samples since.
     read_ns: u64,
     sampled_ns: u64,
+    /// CPU time at which its timer's first sample was due.
+    first_ns: u64,
     /// Times that the key's destructor was put off.
     pub put_off: u32,
     /// Its open sections.
@@ -244,6 +248,7 @@ impl Thread {
         // Its time counts from here, and the CPU time before that nobody else accounts for. What it has waited before, for
         // the file and for its clocks, was our doing.
         let (wall_ns, cpu_ns) = (clock::wall_ns(), self.look_at_cpu());
+        self.first_ns = cpu_ns + self.clocks.first_ns;
         self.waits.begin(wall_ns, cpu_ns, tid);
         self.started_ns = wall_ns - cpu_ns.saturating_sub(self.cpu_start_ns);
         let started_ns = self.started_ns;
@@ -281,22 +286,27 @@ impl Thread {
         self.take_over();
     }
 
-    /// CPU time at a sample of it, and whether that was read from the clock: else it is as many periods after the last
-    /// reading as there were samples.
-    pub fn cpu_at_sample(&mut self) -> (u64, bool) {
+    /// CPU time at a sample of it that stands for so many periods, and whether that was read from the clock: else it is as many
+    /// periods after the last reading as the samples since stand for, never more than it really is.
+    pub fn cpu_at_sample(&mut self, periods: u64) -> (u64, bool) {
         let period_ns = identity::get().map_or(READING_NS, |i| i.options.period_ns());
-        self.sampled_ns += period_ns;
-        if self.clocks.cpu_clock == CpuClock::Timer || self.spin.is_used() || self.sampled_ns >= READING_NS {
-            (self.look_at_cpu(), true)
-        } else {
-            (self.read_ns + self.sampled_ns, false)
+        self.sampled_ns = self.sampled_ns.saturating_add(periods.saturating_mul(period_ns));
+        let has_timer = self.clocks.cpu_clock == CpuClock::Timer;
+        let most_ns = if has_timer && !self.watches_calls() { TIMER_READING_NS } else { READING_NS };
+        if !self.spin.is_used() && self.sampled_ns < most_ns {
+            return (self.read_ns + self.sampled_ns, false);
         }
+        let cpu_ns = raw::thread_cpu_ns();
+        // The kernel looks at timers at its ticks: the next sample is due a period after this one was.
+        let late_ns = cpu_ns.saturating_sub(self.first_ns).checked_rem(period_ns).filter(|_| has_timer).unwrap_or(0);
+        (self.read_ns, self.sampled_ns) = (cpu_ns - late_ns, 0);
+        (cpu_ns, true)
     }
 
-    /// Reads the clock of its CPU time.
+    /// Reads the clock of its CPU time; so does the next sample of it.
     pub fn look_at_cpu(&mut self) -> u64 {
-        (self.read_ns, self.sampled_ns) = (raw::thread_cpu_ns(), 0);
-        self.read_ns
+        self.sampled_ns = TIMER_READING_NS;
+        raw::thread_cpu_ns()
     }
 
     /// Books time under a pseudo frame.
