@@ -161,10 +161,7 @@ fn on_switch(thread: &mut Thread, context: &libc::ucontext_t, wall_ns: u64) -> O
         _ => unseen_ns,
     };
     let kind = if gave_up(context) { Kind::Blocked } else { Kind::Preempted };
-    if away_ns > 0
-        && !rests(thread, cpu_ns, away_ns)
-        && thread.waits.look(kind, away_ns, wall_ns, cpu_ns)
-    {
+    if away_ns > 0 && !rests(thread, cpu_ns, away_ns) && thread.waits.look(kind, away_ns, wall_ns, cpu_ns) {
         choose(thread, kind, &Place::interrupted(context));
     }
     settle_if_due(thread, wall_ns, cpu_ns);

@@ -298,7 +298,8 @@ impl Thread {
         }
         let cpu_ns = raw::thread_cpu_ns();
         // The kernel looks at timers at its ticks: the next sample is due a period after this one was.
-        let late_ns = cpu_ns.saturating_sub(self.first_ns).checked_rem(period_ns).filter(|_| has_timer).unwrap_or(0);
+        let late_ns =
+            cpu_ns.saturating_sub(self.first_ns).checked_rem(period_ns).filter(|_| has_timer).unwrap_or(0);
         (self.read_ns, self.sampled_ns) = (cpu_ns - late_ns, 0);
         (cpu_ns, true)
     }
