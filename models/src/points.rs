@@ -200,13 +200,14 @@ impl Points {
 
 /// Errors below this part of a mean are not believed: what a model leaves out is rarely smaller.
 const ERROR_MIN: f64 = 0.01;
-/// And below this part of the largest mean, so that a zero does not weigh infinitely.
+/// And below this part of the largest mean or error, so that nothing weighs infinitely: weights differ by a factor of 10^8 at most,
+/// which leaves what the others say of a point to be computed.
 const ERROR_MIN_OF_LARGEST: f64 = 1e-4;
 
 impl Points {
     /// Variance of each mean for weighting: its squared error, but at least that of 1 % of the mean.
     pub(crate) fn variances(&self) -> Vec<f64> {
-        let largest = self.iter().fold(0.0f64, |largest, point| largest.max(point.mean));
+        let largest = self.iter().fold(0.0f64, |largest, point| largest.max(point.mean).max(point.error));
         let least = |point: &Point| (ERROR_MIN * point.mean).max(ERROR_MIN_OF_LARGEST * largest);
         self.iter().map(|point| point.error.max(least(point)).powi(2)).collect()
     }

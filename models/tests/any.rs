@@ -51,3 +51,15 @@ proptest! {
         }
     }
 }
+
+/// A zero that is known exactly beside means that are far smaller than their errors: all that can be said is a constant.
+#[test]
+fn an_exact_zero_beside_noise_has_a_law() {
+    let noise = |p, value, known_variance| Observation { known_variance, ..Observation::new(p, &[value]) };
+    let runs = [noise(1.0, 0.0, 0.0), noise(2.0, 0.0, 3.4), noise(4.0, 1e-100, 3.3)];
+    let model = Model::new(&Points::new(&runs).unwrap(), &Basis::strong()).unwrap();
+    assert!(model.law().terms.is_empty());
+    // The others' errors are 1.8.
+    let cost = model.at(8.0).cost;
+    assert!(cost.low == 0.0 && cost.high < 0.01, "{cost:?}");
+}
