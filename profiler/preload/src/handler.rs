@@ -129,9 +129,10 @@ fn on_cpu(thread: &mut Thread, info: &Info, context: &libc::ucontext_t, wall_ns:
 
 /// After a sample that began at these times.
 fn rest_if_long(thread: &mut Thread, wall_ns: u64, cpu_ns: u64) {
-    if clock::wall_ns() - wall_ns > LONG_NS {
+    let passed_ns = clock::wall_ns() - wall_ns;
+    if passed_ns > LONG_NS {
         let now_ns = thread.look_at_cpu();
-        let until_ns = now_ns + REST * now_ns.saturating_sub(cpu_ns);
+        let until_ns = now_ns + REST * now_ns.saturating_sub(cpu_ns).min(passed_ns);
         thread.rests_until_ns = thread.rests_until_ns.max(until_ns);
     }
 }

@@ -293,7 +293,8 @@ impl Thread {
         self.sampled_ns = self.sampled_ns.saturating_add(periods.saturating_mul(period_ns));
         let has_timer = self.clocks.cpu_clock == CpuClock::Timer;
         let most_ns = if has_timer && !self.watches_calls() { TIMER_READING_NS } else { READING_NS };
-        if !self.spin.is_used() && self.sampled_ns < most_ns {
+        // Where samples have taken long, their lengths count.
+        if !self.spin.is_used() && self.rests_until_ns == 0 && self.sampled_ns < most_ns {
             return (self.read_ns + self.sampled_ns, false);
         }
         let cpu_ns = raw::thread_cpu_ns();
