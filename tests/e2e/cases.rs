@@ -122,7 +122,7 @@ impl Case {
         let profile = Profile { cpu: export("cpu")?, samples: export("samples")?, rate };
         let mut wrong = Vec::new();
         for hot in &self.hot {
-            match hot.check(&profile) {
+            match hot.check(&profile, &outcome.stderr) {
                 Ok(says) => eprintln!("{}: {says}", self.id),
                 Err(why) => wrong.push(why),
             }

@@ -12,7 +12,8 @@ use crate::support::{Folded, total};
 pub struct Hot {
     #[serde(rename = "fn")]
     function: String,
-    share: f64,
+    /// Else the program says it, in a line `share …` of its standard error.
+    share: Option<f64>,
     #[serde(default = "usual_tolerance")]
     tol: f64,
     #[serde(default)]
@@ -52,13 +53,16 @@ impl Profile {
 }
 
 impl Hot {
-    /// Holds the share against a profile. The answer says how it came out and how sure that is.
-    pub fn check(&self, profile: &Profile) -> Result<String, String> {
+    /// Holds the share against a profile of a run that wrote `stderr`. The answer says how it came out and how sure that is.
+    pub fn check(&self, profile: &Profile, stderr: &str) -> Result<String, String> {
+        let said = || stderr.lines().find_map(|line| line.strip_prefix("share ")?.parse().ok());
+        let known = self.share.or_else(said).ok_or("the program does not say its share")?;
         if self.proc.is_none() {
-            return self.meets(profile, None);
+            return self.meets(known, profile, None);
         }
         let processes = profile.cpu.processes();
-        let tried: Vec<_> = processes.iter().map(|process| self.meets(profile, Some(process))).collect();
+        let tried: Vec<_> =
+            processes.iter().map(|process| self.meets(known, profile, Some(process))).collect();
         if let Some(met) = tried.iter().find(|tried| tried.is_ok()) {
             return met.clone();
         }
@@ -66,7 +70,7 @@ impl Hot {
         Err(format!("no process shows {} of {:?}:\n  {}", self.function, self.proc, why.join("\n  ")))
     }
 
-    fn meets(&self, profile: &Profile, process: Option<&str>) -> Result<String, String> {
+    fn meets(&self, known: f64, profile: &Profile, process: Option<&str>) -> Result<String, String> {
         let own = |sample: &&Sample| process.is_none_or(|process| sample.process == process);
         let share = self.share_in(profile.cpu.program().filter(own));
         let samples = profile.samples(own);
@@ -76,14 +80,14 @@ impl Hot {
             self.function,
             share * 100.0,
             process.unwrap_or("the program"),
-            self.share * 100.0,
+            known * 100.0,
             self.tol * 100.0,
-            sampling.error(self.share) * 100.0,
+            sampling.error(known) * 100.0,
             self.path
         );
-        if (share - self.share).abs() > self.tol {
+        if (share - known).abs() > self.tol {
             Err(says)
-        } else if !sampling.decides(self.share, self.tol) {
+        } else if !sampling.decides(known, self.tol) {
             Err(format!("too few samples to tell: {says}"))
         } else {
             Ok(says)

@@ -221,10 +221,7 @@ fn long_waits_after_a_storm_are_told_of_their_own_path() {
             let charged = total(blocked.program().filter(|sample| sample.passes(std::slice::from_ref(path))));
             agree(&format!("{path} after {naps} naps"), charged, clocks.blocked_us(), 5000);
         }
-        agree("blocked in all", blocked.of_thread(lull.thread), total_blocked(&lull), 2000);
+        let all_us = lull.paths.iter().map(|timed| timed.clocks.blocked_us()).sum();
+        agree("blocked in all", blocked.of_thread(lull.thread), all_us, 2000);
     }
-}
-
-fn total_blocked(lull: &Lull) -> u64 {
-    lull.paths.iter().map(|timed| timed.clocks.blocked_us()).sum()
 }

@@ -12,6 +12,12 @@ pub trait Memory {
     /// The word at `address`, or `None` if it must not be read.
     fn read(&mut self, address: u64) -> Option<u64>;
 
+    /// The word at `address` if that takes but a few instructions; for any other [`read`](Self::read) is asked.
+    #[inline(always)]
+    fn read_near(&mut self, address: u64) -> Option<u64> {
+        self.read(address)
+    }
+
     /// Whether a frame with this stack pointer lies where only the code that starts the program or the thread can: a
     /// walk that cannot go on there, for want of a description, has reached its root.
     fn is_start(&self, _sp: u64) -> bool {

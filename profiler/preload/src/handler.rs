@@ -78,12 +78,15 @@ pub extern "C" fn on_sample(info: *mut libc::siginfo_t, context: *mut c_void) {
     count_time(thread, begin_ns, begin_cpu_ns);
 }
 
-/// Counts the time in the handler, from its beginning by both clocks as far as they were read.
+/// Counts the time in the handler, from its beginning by both clocks as far as they are known. A long sample is followed by a
+/// rest.
 fn count_time(thread: &mut Thread, wall_ns: u64, cpu_ns: Option<u64>) {
     let mut passed_ns = clock::wall_ns() - wall_ns;
     if let Some(cpu_ns) = cpu_ns.filter(|_| passed_ns > LONG_NS) {
+        let now_ns = thread.look_at_cpu();
         // Others may have had the processor meanwhile.
-        passed_ns = passed_ns.min(raw::thread_cpu_ns().saturating_sub(cpu_ns));
+        passed_ns = passed_ns.min(now_ns.saturating_sub(cpu_ns));
+        thread.rests_until_ns = thread.rests_until_ns.max(now_ns + REST * passed_ns);
     }
     thread.spin.sampled(passed_ns);
     thread.update(|r| r.handler_ns += passed_ns);
@@ -94,8 +97,7 @@ const LONG_NS: u64 = 100_000;
 /// CPU time of a rest in that of the sample before it: so much less than the program itself the handler takes.
 const REST: u64 = 10;
 
-/// A sample of CPU time: all that has passed since the last goes to this path.
-/// Gives the CPU time at its beginning if the clock was read.
+/// A sample of CPU time: all that has passed since the last goes to this path. Gives the CPU time at its beginning.
 fn on_cpu(thread: &mut Thread, info: &Info, context: &libc::ucontext_t, wall_ns: u64) -> Option<u64> {
     let overruns = if info.code == libc::SI_TIMER { info.overrun.max(0) as u64 } else { 0 };
     let (cpu_ns, is_read) = thread.cpu_at_sample(1 + overruns);
@@ -112,7 +114,7 @@ fn on_cpu(thread: &mut Thread, info: &Info, context: &libc::ucontext_t, wall_ns:
         // What was off the CPU outside the calls that are watched has been preempted, or waited unseen.
         _ if thread.watches_calls() && is_read && !thread.is_calling => {
             let unseen_ns = thread.waits.unseen_ns(wall_ns, cpu_ns);
-            if unseen_ns > 0 && thread.waits.look(Kind::Preempted, unseen_ns, wall_ns, cpu_ns) {
+            if looks(thread, Kind::Preempted, unseen_ns, wall_ns, cpu_ns) {
                 choose(thread, Kind::Preempted, &place);
             }
             settle_if_due(thread, wall_ns, cpu_ns);
@@ -123,23 +125,18 @@ fn on_cpu(thread: &mut Thread, info: &Info, context: &libc::ucontext_t, wall_ns:
         }
         _ => {}
     }
-    rest_if_long(thread, wall_ns, cpu_ns);
-    is_read.then_some(cpu_ns)
-}
-
-/// After a sample that began at these times.
-fn rest_if_long(thread: &mut Thread, wall_ns: u64, cpu_ns: u64) {
-    let passed_ns = clock::wall_ns() - wall_ns;
-    if passed_ns > LONG_NS {
-        let now_ns = thread.look_at_cpu();
-        let until_ns = now_ns + REST * now_ns.saturating_sub(cpu_ns).min(passed_ns);
-        thread.rests_until_ns = thread.rests_until_ns.max(until_ns);
-    }
+    Some(cpu_ns)
 }
 
 /// Whether a wait of `away_ns` that has ended falls into a rest: what nobody has looked at since is not worth one.
 fn rests(thread: &Thread, cpu_ns: u64, away_ns: u64) -> bool {
     cpu_ns.saturating_add(away_ns) < thread.rests_until_ns
+}
+
+/// Looks at a stretch of `away_ns` off the CPU that has ended, unless it falls into a rest; gives whether its path is the one to
+/// keep.
+fn looks(thread: &mut Thread, kind: Kind, away_ns: u64, wall_ns: u64, cpu_ns: u64) -> bool {
+    away_ns > 0 && !rests(thread, cpu_ns, away_ns) && thread.waits.look(kind, away_ns, wall_ns, cpu_ns)
 }
 
 /// A sample of so much CPU time.
@@ -162,13 +159,12 @@ fn on_switch(thread: &mut Thread, context: &libc::ucontext_t, wall_ns: u64) -> O
         _ => unseen_ns,
     };
     let kind = if gave_up(context) { Kind::Blocked } else { Kind::Preempted };
-    if away_ns > 0 && !rests(thread, cpu_ns, away_ns) && thread.waits.look(kind, away_ns, wall_ns, cpu_ns) {
+    if looks(thread, kind, away_ns, wall_ns, cpu_ns) {
         choose(thread, kind, &Place::interrupted(context));
     }
     settle_if_due(thread, wall_ns, cpu_ns);
     let pace = thread.waits.trapped(wall_ns);
     keep_pace(thread, pace);
-    rest_if_long(thread, wall_ns, cpu_ns);
     Some(cpu_ns)
 }
 
@@ -181,14 +177,10 @@ fn on_wall(thread: &mut Thread, context: &libc::ucontext_t, wall_ns: u64) -> Opt
     }
     let cpu_ns = raw::thread_cpu_ns();
     let unseen_ns = thread.waits.unseen_ns(wall_ns, cpu_ns);
-    if unseen_ns > 0
-        && !rests(thread, cpu_ns, unseen_ns)
-        && thread.waits.look(Kind::Blocked, unseen_ns, wall_ns, cpu_ns)
-    {
+    if looks(thread, Kind::Blocked, unseen_ns, wall_ns, cpu_ns) {
         choose(thread, Kind::Blocked, &Place::interrupted(context));
     }
     settle_if_due(thread, wall_ns, cpu_ns);
-    rest_if_long(thread, wall_ns, cpu_ns);
     Some(cpu_ns)
 }
 
@@ -266,7 +258,6 @@ pub fn on_wait(thread: &mut Thread, kind: Kind, registers: &Registers, function:
         book_cpu(thread, &place, kept_ns);
     }
     settle_if_due(thread, clock::wall_ns(), raw::thread_cpu_ns());
-    rest_if_long(thread, begin_ns, begin_cpu_ns);
     count_time(thread, begin_ns, Some(begin_cpu_ns));
 }
 

@@ -3,6 +3,8 @@
 //! A thread's own stack is known from its top, where the thread began, down to the lowest address that was seen in
 //! use. Other stacks (signal stacks, fibres) are copied page by page by the kernel, which fails instead of faulting.
 
+use core::ops::Range;
+
 use unwinder::{Arch, Memory, Native};
 
 use crate::raw;
@@ -98,7 +100,12 @@ impl Copies {
 
 /// The stacks that one walk may read.
 pub struct Stacks<'a> {
-    own: Stack,
+    /// Lowest address of the thread's own that is known.
+    low: usize,
+    /// Words from there.
+    words: usize,
+    /// Where on it the frames of the code that starts the thread are.
+    start: Range<usize>,
     copies: &'a mut Copies,
 }
 
@@ -108,23 +115,32 @@ impl<'a> Stacks<'a> {
         copies.clear();
         // Code may use a little below its stack pointer.
         let _ = stack.reaches(sp - Native::RED_ZONE as usize) || stack.reaches(sp);
-        Stacks { own: *stack, copies }
+        let Stack { low, high, start, .. } = *stack;
+        Stacks { low, words: (high - low) / 8, start: start..high, copies }
     }
 }
 
 impl Memory for Stacks<'_> {
     fn read(&mut self, address: u64) -> Option<u64> {
+        match self.read_near(address) {
+            None if address.is_multiple_of(8) => self.copies.read(address as usize),
+            near => near,
+        }
+    }
+
+    #[inline(always)]
+    fn read_near(&mut self, address: u64) -> Option<u64> {
         let address = address as usize;
         // One test for the range and for the alignment: bits that are not aligned come out on top.
-        if address.wrapping_sub(self.own.low).rotate_right(3) < (self.own.high - self.own.low) / 8 {
+        if address.wrapping_sub(self.low).rotate_right(3) < self.words {
             // SAFETY: between the lowest address in use and the top of this thread's stack every page is mapped and
             // readable, and a stack does not shrink under its own thread's handler.
             return Some(unsafe { (address as *const u64).read_volatile() });
         }
-        if address.is_multiple_of(8) { self.copies.read(address) } else { None }
+        None
     }
 
     fn is_start(&self, sp: u64) -> bool {
-        (self.own.start..self.own.high).contains(&(sp as usize))
+        self.start.contains(&(sp as usize))
     }
 }

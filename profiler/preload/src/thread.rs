@@ -181,8 +181,7 @@ impl Thread {
         let ordinal = ORDINAL.fetch_add(1, Ordering::Relaxed);
         self.stack = stack;
         self.put_off = 0;
-        (self.waited_ns, self.yielded_ns, self.is_calling, self.retry) = (0, 0, false, Retry::NONE);
-        (self.booked_ns, self.spin, self.is_chosen, self.long_ns) = (booked_ns, Spin::NONE, false, 0);
+        (self.booked_ns, self.is_calling, self.retry) = (booked_ns, false, Retry::NONE);
         self.tree = Tree::new(ordinal);
         self.sections.begin(ordinal);
         Log::renew(self);
@@ -196,7 +195,8 @@ impl Thread {
 
     /// Becomes the state of the calling thread.
     fn take_over(&mut self) {
-        self.rests_until_ns = 0;
+        (self.rests_until_ns, self.spin) = (0, Spin::NONE);
+        (self.waited_ns, self.yielded_ns, self.is_chosen, self.long_ns) = (0, 0, false, 0);
         self.cpu_start_ns = self.booked_ns;
         self.pointer = cpu::thread_pointer();
         self.tid.store(raw::gettid(), Ordering::Relaxed);
@@ -282,7 +282,7 @@ impl Thread {
         self.tree = Tree::new(0);
         self.sections.forked();
         self.replay.clear();
-        (self.booked_ns, self.spin) = (raw::thread_cpu_ns(), Spin::NONE);
+        self.booked_ns = raw::thread_cpu_ns();
         self.take_over();
     }
 
