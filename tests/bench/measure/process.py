@@ -23,18 +23,21 @@ class Ended:
 
 
 # What starts a command. Before it becomes another program a process has the memory of who started it, and the kernel counts that in
-# the most it ever had: a small interpreter is between. It writes to a pipe how the command ended and what it used.
+# the most it ever had: a small interpreter is between. What the command finds in its environment is not for the interpreter, which
+# a library to be preloaded would profile. It writes to a pipe how the command ended and what it used.
 START = """
 import os, sys, time
-report = int(sys.argv[1])
+report, variables = int(sys.argv[1]), int(sys.argv[2])
+command = sys.argv[3 + variables:]
 started = time.monotonic()
 child = os.fork()
 if child == 0:
     os.close(report)
+    os.environ.update(variable.split("=", 1) for variable in sys.argv[3:3 + variables])
     try:
-        os.execvp(sys.argv[2], sys.argv[2:])
+        os.execvp(command[0], command)
     except OSError as error:
-        os.write(2, f"{sys.argv[2]}: {error.strerror}\\n".encode())
+        os.write(2, f"{command[0]}: {error.strerror}\\n".encode())
         os._exit(127)
 _, status, used = os.wait4(child, 0)
 ended = time.monotonic()
@@ -47,10 +50,11 @@ def run(command, environment=None, cwd=None, timeout=300):
     """Runs a command; raises if it fails, with what it said."""
     deadline = time.monotonic() + timeout
     words = [str(word) for word in command]
+    variables = [f"{name}={value}" for name, value in (environment or {}).items()]
     report, end = os.pipe()
-    with subprocess.Popen([sys.executable, "-I", "-S", "-c", START, str(end), *words],
-                          env={**os.environ, **(environment or {})}, cwd=cwd, pass_fds=[end], start_new_session=True,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen([sys.executable, "-I", "-S", "-c", START, str(end), str(len(variables)), *variables, *words],
+                          cwd=cwd, pass_fds=[end], start_new_session=True, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         os.close(end)
         output = [text.decode(errors="replace") for text in read_all(process, deadline)]
     with open(report, encoding="ascii") as told:
