@@ -56,20 +56,25 @@ impl Entry {
     }
 }
 
-/// What is loaded at one time.
+/// What is loaded at one time. Only so much of its memory exists as was ever used.
 pub struct List {
     number: u64,
-    entries: *const Entry,
     len: usize,
     late_len: AtomicU32,
     cache: *const AtomicU64,
     late: [Entry; LATE_MAX],
+    /// By address.
+    entries: [Entry; OBJECTS_MAX],
 }
 
 static LIST: AtomicPtr<List> = AtomicPtr::new(core::ptr::null_mut());
 static REGISTRY: Lock<Registry> = Lock::new(Registry::new());
-/// The loader's count of changes when the list was made.
+/// A list that nobody uses any more, for the next: a message-passing library loads and unloads a hundred plugins, and
+/// mapping and unmapping as many lists would cost its start milliseconds.
+static SPARE: AtomicPtr<List> = AtomicPtr::new(core::ptr::null_mut());
+/// The loader's count of changes when the list was made, and of unloads.
 static CHANGES: AtomicU64 = AtomicU64::new(0);
+static UNLOADS: AtomicU64 = AtomicU64::new(0);
 /// Lists made so far.
 static PUBLISHED: AtomicU64 = AtomicU64::new(0);
 /// Whether this is the child of a fork.
@@ -79,8 +84,7 @@ static UNLOADING: AtomicU32 = AtomicU32::new(0);
 
 impl List {
     fn entries(&self) -> &[Entry] {
-        // SAFETY: made with these in `publish`, immutable since.
-        unsafe { core::slice::from_raw_parts(self.entries, self.len) }
+        self.entries.get(..self.len).unwrap_or(&[])
     }
 
     fn late(&self) -> &[Entry] {
@@ -154,8 +158,21 @@ fn loader_changes() -> u64 {
 struct Collected {
     entries: *mut Entry,
     len: usize,
-    /// The loader's count of changes at the time.
-    changes: u64,
+    /// The loader's counts of objects loaded and unloaded at the time.
+    loads: u64,
+    unloads: u64,
+    /// The list before.
+    old: Option<&'static List>,
+}
+
+impl Collected {
+    /// The entry of an object with this bias that is still the same: nothing was unloaded since the list before was made.
+    fn known(&self, bias: u64) -> Option<Entry> {
+        let old = self.old.filter(|_| self.unloads == UNLOADS.load(Ordering::Relaxed))?.entries();
+        // All but a program at fixed addresses begin at their bias.
+        let place = old.binary_search_by_key(&bias, |e| e.object.module.start).ok()?;
+        old.get(place).filter(|e| e.object.bias == bias).copied()
+    }
 }
 
 /// # Safety
@@ -163,15 +180,24 @@ struct Collected {
 unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
     // SAFETY: both by contract; the object is loaded while the loader calls us.
     let (collected, info) = unsafe { (&mut *data.cast::<Collected>(), &*info) };
-    collected.changes = info.dlpi_adds + info.dlpi_subs;
-    // SAFETY: the loader's table of program headers.
-    let headers = unsafe { core::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
-    // SAFETY: mapped now; unloading is announced by dlclose, see `dl`.
-    if let Some(object) = unsafe { Object::new(info.dlpi_addr, headers) }
+    (collected.loads, collected.unloads) = (info.dlpi_adds, info.dlpi_subs);
+    let read = || {
+        // SAFETY: the loader's table of program headers.
+        let headers = unsafe { core::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
+        // SAFETY: mapped now; unloading is announced by dlclose, see `dl`.
+        let object = unsafe { Object::new(info.dlpi_addr, headers) }?;
+        Some(Entry {
+            object,
+            index: 0,
+            permanent: false,
+            frames: [None; 2],
+            copy: None,
+            name: info.dlpi_name,
+        })
+    };
+    if let Some(entry) = collected.known(info.dlpi_addr).or_else(read)
         && collected.len < OBJECTS_MAX
     {
-        let entry =
-            Entry { object, index: 0, permanent: false, frames: [None; 2], copy: None, name: info.dlpi_name };
         // SAFETY: room for OBJECTS_MAX.
         unsafe { collected.entries.add(collected.len).write(entry) };
         collected.len += 1;
@@ -181,22 +207,24 @@ unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _: usize, data: *mut
 
 /// Makes the list anew and publishes it, if anything changed. Not in handlers.
 fn refresh(registry: &mut Registry, permanent: bool) {
-    let size = OBJECTS_MAX * size_of::<Entry>();
-    let Some(memory) = raw::map_private(size) else { return };
-    let mut collected = Collected { entries: memory.cast(), len: 0, changes: 0 };
+    let Some(list) = memory() else { return };
+    // SAFETY: lists are freed in this function only, under the lock.
+    let old = unsafe { LIST.load(Ordering::SeqCst).as_ref() };
+    // SAFETY: the memory of a list that nobody else knows.
+    let entries = unsafe { &raw mut (*list).entries }.cast();
+    let mut collected = Collected { entries, len: 0, loads: 0, unloads: 0, old };
     // SAFETY: the callback's contract holds; no handler calls this.
     unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut collected).cast()) };
-    CHANGES.store(collected.changes, Ordering::Relaxed);
+    CHANGES.store(collected.loads + collected.unloads, Ordering::Relaxed);
+    UNLOADS.store(collected.unloads, Ordering::Relaxed);
     // SAFETY: `collect` wrote this many.
     let entries = unsafe { core::slice::from_raw_parts_mut(collected.entries, collected.len) };
     entries.sort_unstable_by_key(|e| e.object.module.start);
-    // SAFETY: lists are freed in this function only, under the lock.
-    let old = unsafe { LIST.load(Ordering::SeqCst).as_ref() };
     let unloaded = old.is_some_and(|l| l.all().any(|e| e.is_gone(entries)));
     let same = old.is_some_and(|l| !unloaded && l.late().is_empty() && l.len == entries.len());
     if same {
-        // SAFETY: made above, published nowhere.
-        unsafe { raw::unmap(memory, size) };
+        // SAFETY: published nowhere.
+        unsafe { give_back(list) };
         return;
     }
     old.iter().flat_map(|l| l.all()).filter(|e| e.is_gone(entries)).for_each(|e| registry.unloaded(e.index));
@@ -214,9 +242,11 @@ fn refresh(registry: &mut Registry, permanent: bool) {
         }
     }
     let cache = old.filter(|_| !unloaded).map(|l| l.cache);
-    if !publish(entries, cache) {
-        // SAFETY: as above.
-        unsafe { raw::unmap(memory, size) };
+    let entries = &*entries;
+    // SAFETY: this many entries were written.
+    if !unsafe { publish(list, entries.len(), cache) } {
+        // SAFETY: published nowhere.
+        unsafe { give_back(list) };
         return;
     }
     if let Some(old) = old {
@@ -240,15 +270,36 @@ fn introduce(entry: &mut Entry, permanent: bool, registry: &mut Registry) {
     }
 }
 
-fn publish(entries: &[Entry], cache: Option<*const AtomicU64>) -> bool {
+/// Memory for a list.
+fn memory() -> Option<*mut List> {
+    let spare = SPARE.swap(core::ptr::null_mut(), Ordering::AcqRel);
+    if spare.is_null() { raw::map_private(size_of::<List>()).map(|m| m.cast()) } else { Some(spare) }
+}
+
+/// Keeps the memory of a list for the next.
+///
+/// # Safety
+/// It comes from [`memory`], and nobody uses it any more.
+unsafe fn give_back(list: *mut List) {
+    let other = SPARE.swap(list, Ordering::AcqRel);
+    if !other.is_null() {
+        // SAFETY: mapped with this size, and the only pointer to it.
+        unsafe { raw::unmap(other.cast(), size_of::<List>()) };
+    }
+}
+
+/// Makes a list, whose entries are written, the one that handlers use.
+///
+/// # Safety
+/// The memory of a list that nobody else knows, with this many entries.
+unsafe fn publish(list: *mut List, len: usize, cache: Option<*const AtomicU64>) -> bool {
     let cache = cache.or_else(|| raw::map_private(CACHE_LENGTH * 8).map(|m| m.cast_const().cast()));
-    let (Some(cache), Some(memory)) = (cache, raw::map_private(size_of::<List>())) else { return false };
-    let list = memory.cast::<List>();
-    // SAFETY: fresh memory of this size, zeroed; the late slots are never read before they are written.
+    let Some(cache) = cache else { return false };
+    // SAFETY: by contract; the late slots are never read before they are written.
     unsafe {
-        (&raw mut (*list).entries).write(entries.as_ptr());
-        (&raw mut (*list).len).write(entries.len());
         (&raw mut (*list).number).write(PUBLISHED.fetch_add(1, Ordering::Relaxed) + 1);
+        (&raw mut (*list).len).write(len);
+        (&raw mut (*list).late_len).write(AtomicU32::new(0));
         (&raw mut (*list).cache).write(cache);
     }
     LIST.store(list, Ordering::SeqCst);
@@ -258,13 +309,12 @@ fn publish(entries: &[Entry], cache: Option<*const AtomicU64>) -> bool {
 /// # Safety
 /// Nobody uses the list any more, nor its cache if that goes too.
 unsafe fn free(list: &List, cache_too: bool) {
-    // SAFETY: all three were mapped with these sizes; by contract nobody uses them.
+    // SAFETY: mapped with this size; by contract nobody uses either.
     unsafe {
-        raw::unmap(list.entries.cast_mut().cast(), OBJECTS_MAX * size_of::<Entry>());
         if cache_too {
             raw::unmap(list.cache.cast_mut().cast(), CACHE_LENGTH * 8);
         }
-        raw::unmap((&raw const *list).cast_mut().cast(), size_of::<List>());
+        give_back((&raw const *list).cast_mut());
     }
 }
 
