@@ -23,12 +23,14 @@ COMPILERS = {".c": "gcc", ".cpp": "g++", ".f90": "gfortran"}
 def build(work, names):
     """Builds what is needed; returns the command of each program."""
     commands = {}
+    subprocess.run(["gcc", *FLAGS, "-c", HERE / "used.c", "-o", work / "used.o"], check=True)
     for name in names:
         source, arguments = PROGRAMS[name]
         binary = work / pathlib.Path(source).stem
         if not binary.exists():
             compiler = COMPILERS[pathlib.Path(source).suffix]
-            subprocess.run([compiler, *FLAGS, HERE / source, "-o", binary], check=True, cwd=work)
+            subprocess.run([compiler, *FLAGS, HERE / source, work / "used.o", "-o", binary], check=True,
+                           cwd=work)
         commands[name] = [str(binary), *arguments]
     subprocess.run(["gcc", "-O2", "-shared", "-fPIC", HERE / "floor.c", "-o", work / "floor.so"], check=True)
     return commands
@@ -38,6 +40,11 @@ def chunk_us(ended):
     """Mean of a self-timed program's undisturbed chunks, or none."""
     found = re.search(r"tmean ([0-9.]+)", ended.stderr)
     return float(found[1]) if found else None
+
+
+def used_seconds(ended):
+    """CPU time that a program says it has used itself."""
+    return float(re.search(r"USED ([0-9.]+)", ended.stderr)[1])
 
 
 def depth_of(name):

@@ -34,7 +34,8 @@ class Rounds:
 
     def __init__(self, name, program, peers, work):
         self.name, self.program, self.peers, self.work = name, program, peers, work
-        # Of each peer: a mean chunk in us or CPU seconds of the process tree in each round, and the last run's data.
+        # Of each peer: a mean chunk in us or CPU seconds of the process tree in each round, and of the last run the data and what
+        # the program says to have used.
         self.costs = {peer.title: [] for peer in peers}
         self.read, self.bytes, self.cpu, self.report = {}, {}, {}, {}
 
@@ -54,7 +55,7 @@ class Rounds:
     def keep(self, peer, data, ended):
         """Reads the last run's data."""
         title = peer.title
-        self.cpu[title] = ended.cpu
+        self.cpu[title] = programs.used_seconds(ended)
         self.bytes[title] = allocated(data) if data.exists() else 0
         report = peer.process(self.program, str(data))
         # Before anything else has read the data: the first report does all the work.
@@ -95,7 +96,7 @@ class Rounds:
         plain = statistics.median(self.costs["plain"])
         print(f"## {self.name}: {what} plain {plain:.4g} {'us' if what == 'chunk' else 's'}\n")
         print(table(["profiler @rate asked", "samples (+ of waits)", f"{what} against plain, median [quartiles]", "us a sample, all in",
-                     "exact stacks", "metric total / CPU time", "data on disk", "first report"], rows))
+                     "exact stacks", "metric total / the program's CPU time", "data on disk", "first report"], rows))
 
 
 def handlers(peers, commands, work, runs):
