@@ -169,7 +169,7 @@ pub extern "C" fn begin(index: usize, argument: *mut c_void) -> Begun {
     let kind = kind(index as u64);
     let mut is_wanted = if kind == Kind::Blocked { thread.times_calls() } else { thread.watches_calls() };
     if kind == Kind::Preempted && plan::get().cpu {
-        thread.spin.yields(raw::thread_cpu_ns());
+        thread.spin.yields(clock::wall_ns(), raw::thread_cpu_ns);
         is_wanted |= thread.spin.is_worth(handler::period_ns());
     }
     if !is_wanted {

@@ -222,9 +222,12 @@ fn on_event(thread: &mut Thread, context: &libc::ucontext_t, index: usize) -> Op
 
 /// A watched call has returned after `waited_ns`; gives whether its path is wanted. Not on a handler stack yet.
 pub fn wait_ended(thread: &mut Thread, kind: Kind, wall_ns: u64, waited_ns: u64) -> bool {
+    (thread.is_chosen, thread.long_ns) = (false, 0);
+    if thread.clocks.wait_clock == WaitClock::None {
+        return false;
+    }
     let cpu_ns = raw::thread_cpu_ns();
     let off_ns = thread.waits.unseen_ns(wall_ns, cpu_ns).min(waited_ns);
-    (thread.is_chosen, thread.long_ns) = (false, 0);
     let is_between_traps = kind == Kind::Blocked && !thread.watches_calls();
     if rests(thread, cpu_ns, off_ns) {
         if !is_between_traps {

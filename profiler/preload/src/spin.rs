@@ -8,6 +8,8 @@
 const TURN_NS: u64 = 20_000;
 /// CPU time that a tick may add to that, in a virtual machine.
 const TICK_NS: u64 = 80_000;
+/// CPU time between two readings of its clock.
+const READING_NS: u64 = 100_000;
 /// Part of a sampling period, as a divisor, that is worth a booking.
 const WORTH: u64 = 4;
 /// Sampling periods of work that may wait for a sample of the work.
@@ -16,8 +18,12 @@ const PATIENCE: u64 = 2;
 /// One thread's.
 #[derive(Clone, Copy)]
 pub struct Spin {
-    /// CPU time at the last yield; 0 before the first.
+    /// CPU time at the last yield, as far as it is known; 0 before the first.
     yielded_ns: u64,
+    /// How much of that is known from the wall's clock.
+    unread_ns: u64,
+    /// Wall time at the last yield.
+    wall_ns: u64,
     /// What the sampler has taken since, and what samples have booked since.
     sampler_ns: u64,
     shared_ns: u64,
@@ -27,15 +33,32 @@ pub struct Spin {
 
 impl Spin {
     /// Nothing yet.
-    pub const NONE: Spin = Spin { yielded_ns: 0, sampler_ns: 0, shared_ns: 0, kept_ns: 0 };
+    pub const NONE: Spin =
+        Spin { yielded_ns: 0, unread_ns: 0, wall_ns: 0, sampler_ns: 0, shared_ns: 0, kept_ns: 0 };
 
     /// Whether the thread has ever yielded.
     pub fn is_used(&self) -> bool {
         self.yielded_ns != 0
     }
 
-    /// The thread yields.
-    pub fn yields(&mut self, cpu_ns: u64) {
+    /// The thread yields at this wall time; `read` reads its CPU clock.
+    pub fn yields(&mut self, wall_ns: u64, read: impl FnOnce() -> u64) {
+        let passed_ns = wall_ns.saturating_sub(core::mem::replace(&mut self.wall_ns, wall_ns));
+        if self.is_used() && passed_ns <= TURN_NS && self.unread_ns + passed_ns <= READING_NS {
+            self.unread_ns += passed_ns;
+            self.ends(self.yielded_ns + passed_ns);
+            return;
+        }
+        let cpu_ns = read();
+        // Others have had the processor for a part of what has passed.
+        let over_ns = self.yielded_ns.saturating_sub(cpu_ns).min(self.unread_ns);
+        (self.yielded_ns, self.unread_ns) = (self.yielded_ns - over_ns, 0);
+        self.kept_ns = self.kept_ns.saturating_sub(over_ns);
+        self.ends(cpu_ns);
+    }
+
+    /// A turn ends.
+    fn ends(&mut self, cpu_ns: u64) {
         let turn_ns = cpu_ns.saturating_sub(self.yielded_ns);
         if self.is_used() && turn_ns <= TURN_NS + self.sampler_ns {
             self.kept_ns += turn_ns.saturating_sub(self.shared_ns);
