@@ -57,17 +57,25 @@ impl<S: Modules, M: Memory> Walker<'_, S, M> {
                 false
             }
             Shape::Unsupported => return Err(End::Unsupported),
-            _ => {
-                let fde = self.fde(lookup)?;
-                if !restore::caller::<A, M>(&fde, lookup, registers, self.memory, caller)? {
-                    return Err(End::Root);
-                }
-                fde.cie.signal
-            }
+            _ => self.by_rules::<A>(lookup, registers, caller)?,
         };
         let sp = caller.get(A::SP).ok_or(End::Unsupported)?;
         let origin = if by_signal { Origin::Given } else { Origin::Call };
         self.leave::<A, P>(&cursor, &Cursor { pc: caller.pc(), sp, fp: 0, origin }, path)?;
         Ok(by_signal)
+    }
+    /// By the description of the last frame. Not in line, where it would take stack while an unknown module is looked for.
+    #[inline(never)]
+    fn by_rules<A: Arch>(
+        &mut self,
+        lookup: u64,
+        registers: &Registers,
+        caller: &mut Registers,
+    ) -> Result<bool, End> {
+        let fde = self.fde(lookup)?;
+        if !restore::caller::<A, M>(&fde, lookup, registers, self.memory, caller)? {
+            return Err(End::Root);
+        }
+        Ok(fde.cie.signal)
     }
 }

@@ -1,6 +1,7 @@
 //! Signal context: yes. Asks the loader which object an address belongs to, without a lock.
 
 use core::ffi::{c_char, c_int, c_void};
+use core::mem::MaybeUninit;
 
 use crate::object::Object;
 use crate::{raw, real};
@@ -40,16 +41,19 @@ struct DebugList {
     state: c_int,
 }
 
-/// The object at `pc` and its name.
-pub fn find(pc: u64) -> Option<(Object, *const c_char)> {
+/// An object where it was asked for, and its name.
+type Found<'o> = Option<(&'o mut Object, *const c_char)>;
+
+/// Puts the object at `pc` into `room`.
+pub fn find(pc: u64, room: &mut MaybeUninit<Object>) -> Found<'_> {
     match real::get()?.find_object {
-        Some(find_object) => ask(find_object, pc),
-        None => search(pc),
+        Some(find_object) => ask(find_object, pc, room),
+        None => search(pc, room),
     }
 }
 
 /// glibc 2.35 and later answer directly.
-fn ask(find_object: real::FindObject, pc: u64) -> Option<(Object, *const c_char)> {
+fn ask(find_object: real::FindObject, pc: u64, room: &mut MaybeUninit<Object>) -> Found<'_> {
     let (link_map, eh_frame) = (core::ptr::null(), core::ptr::null());
     let mut found = FoundObject { flags: 0, map_start: 0, map_end: 0, link_map, eh_frame, reserved: [0; 8] };
     // SAFETY: a result of the right layout; the function is safe in handlers by its documentation.
@@ -60,12 +64,12 @@ fn ask(find_object: real::FindObject, pc: u64) -> Option<(Object, *const c_char)
     let map = unsafe { found.link_map.as_ref() }?;
     // SAFETY: the loader says that an object is mapped there.
     let object = unsafe { Object::at(found.map_start, map.bias) }.filter(|o| o.module.contains(pc))?;
-    Some((object, map.name))
+    Some((room.write(object), map.name))
 }
 
 /// Older ones, and musl, keep a list for debuggers. It changes in dlclose, which waits for handlers (`dl`), and in loads,
 /// which add to its end.
-fn search(pc: u64) -> Option<(Object, *const c_char)> {
+fn search(pc: u64, room: &mut MaybeUninit<Object>) -> Found<'_> {
     let list = real::get()?.debug_list() as *const DebugList;
     if list.is_null() {
         return None;
@@ -86,7 +90,7 @@ fn search(pc: u64) -> Option<(Object, *const c_char)> {
         }
         // SAFETY: a loaded object's first page.
         if let Some(object) = unsafe { Object::at(map.bias, map.bias) }.filter(|o| o.module.contains(pc)) {
-            return Some((object, map.name));
+            return Some((room.write(object), map.name));
         }
     }
     None

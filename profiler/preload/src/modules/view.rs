@@ -1,7 +1,7 @@
 //! Signal context: yes. The list of modules as one handler sees it.
 
 use core::cell::Cell;
-use core::ffi::c_char;
+use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering;
 
 use falloff_format::node::{Frame as FormatFrame, PSEUDO_MODULE, UNLISTED_MODULE};
@@ -11,8 +11,7 @@ use unwinder::{CACHE_LENGTH, Cache, Frame, Module, Modules, Section};
 use super::{Entry, LATE_MAX, LIST, List, REGISTRY, UNLOADING, path};
 use crate::loader;
 use crate::object::Object;
-use crate::registry::{self, ANONYMOUS_MODULE, Registry};
-use crate::sync::Guard;
+use crate::registry::{self, ANONYMOUS_MODULE};
 
 /// The list as one handler sees it.
 pub struct View<'a> {
@@ -100,27 +99,18 @@ impl View<'_> {
             self.blind.set(true);
             return None;
         };
-        let (mut object, name) = loader::find(pc)?;
-        self.append(&mut registry, &mut object, name)
-    }
-
-    fn append(
-        &self,
-        registry: &mut Guard<'_, Registry>,
-        object: &mut Object,
-        name: *const c_char,
-    ) -> Option<&Entry> {
         let slot = self.list.late_len.load(Ordering::Relaxed) as usize;
         if slot >= LATE_MAX {
             return None;
         }
-        object.module.id = (self.list.entries().len() + slot) as u32;
-        let index = registry.loaded(object, path(object.flags, name).to_bytes());
         let place = (&raw const self.list.late).cast::<Entry>().cast_mut().wrapping_add(slot);
-        // SAFETY: slots past `late_len` are written under the registry's lock only and read by nobody. Field by field,
-        // which takes less of the handler's stack.
+        // SAFETY: slots past `late_len` are written under the registry's lock only and read by nobody. Written in place and
+        // field by field, which takes less of the handler's stack.
         unsafe {
-            (&raw mut (*place).object).write(*object);
+            let object = &mut *(&raw mut (*place).object).cast::<MaybeUninit<Object>>();
+            let (object, name) = loader::find(pc, object)?;
+            object.module.id = (self.list.entries().len() + slot) as u32;
+            let index = registry.loaded(object, path(object.flags, name).to_bytes());
             (&raw mut (*place).index).write(index);
             (&raw mut (*place).permanent).write(false);
             (&raw mut (*place).frames).write([None; 2]);

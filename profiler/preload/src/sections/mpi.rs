@@ -2,6 +2,7 @@
 //! of which are local and send no message.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
+use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use falloff_format::sections::members_hash;
@@ -195,7 +196,7 @@ impl Library {
         let size = function(c"PMPI_Comm_size")?;
         // A program that is not position-independent has a copy of the variable, which counts.
         let open_mpi = real::first(c"ompi_mpi_comm_world").or_else(|| function(c"ompi_mpi_comm_world"));
-        let standard = loader::find(size as u64).is_some_and(|(_, name)| {
+        let standard = loader::find(size as u64, &mut MaybeUninit::uninit()).is_some_and(|(_, name)| {
             // SAFETY: the loader's name of an object that is loaded.
             contains(unsafe { c_bytes(name) }, b"mpi_abi")
         });
