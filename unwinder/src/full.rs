@@ -64,6 +64,7 @@ impl<S: Modules, M: Memory> Walker<'_, S, M> {
         self.leave::<A, P>(&cursor, &Cursor { pc: caller.pc(), sp, fp: 0, origin }, path)?;
         Ok(by_signal)
     }
+
     /// By the description of the last frame. Not in line, where it would take stack while an unknown module is looked for.
     #[inline(never)]
     fn by_rules<A: Arch>(
