@@ -15,7 +15,6 @@ pub mod database;
 pub mod entrances;
 mod error;
 pub mod export;
-mod helpers;
 mod isolate;
 mod load;
 mod map;

@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use crate::shares::{Hot, Profile};
 use crate::support::folded::Sample;
+use crate::support::measured::handler_stack;
 use crate::support::source::Source;
 use crate::support::{Folded, Outcome, Workshop, bash, outcome, programs, tools, total};
 
@@ -41,6 +42,9 @@ pub struct Case {
     #[serde(default)]
     hot: Vec<Hot>,
 }
+
+/// Stack that a handler may use, in bytes.
+const HANDLER_STACK_MAX: u64 = 4096;
 
 /// What one case left behind, for the checks of its notes.
 pub struct Evidence {
@@ -130,6 +134,11 @@ impl Case {
         if !wrong.is_empty() {
             return Err(format!("{}\n{}", wrong.join("\n"), summary(&profile.cpu)));
         }
+        let stack = handler_stack(&run_dir);
+        if stack >= HANDLER_STACK_MAX {
+            return Err(format!("a handler has used {stack} bytes of stack"));
+        }
+        eprintln!("{}: {stack} bytes of stack in handlers", self.id);
         let evidence = Evidence { shop, run_dir, outcome, folded: profile.cpu };
         let noted = super::notes::check(&self.id, &evidence);
         if let Some(clean) = &self.clean {

@@ -3,14 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::support::measured::measurement_files;
 use crate::support::{Folded, Workshop, bash, build, falloff_run, outcome, total};
 
 /// The measurement files of a run that are sealed, and those that are not.
 fn measurements(run: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
-    let list = fs::read_dir(run.join("measurements")).expect("no measurements");
-    let files = list.map(|entry| entry.expect("unreadable directory entry").path());
-    files
-        .filter(|path| path.extension().is_some_and(|e| e == "falloff"))
+    measurement_files(run)
+        .into_iter()
         .partition(|path| fs::read(path).expect("unreadable file").starts_with(&[0x1f, 0x8b]))
 }
 

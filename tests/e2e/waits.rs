@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use serde::Deserialize;
 
 use crate::support::clocks::{Clocks, agree};
+use crate::support::measured::nodes_with;
 use crate::support::{Folded, Outcome, Workshop, bash, build, build_with, outcome, tools, total};
 
 /// What waits.c says.
@@ -223,5 +224,32 @@ fn long_waits_after_a_storm_are_told_of_their_own_path() {
         }
         let all_us = lull.paths.iter().map(|timed| timed.clocks.blocked_us()).sum();
         agree("blocked in all", blocked.of_thread(lull.thread), all_us, 2000);
+    }
+}
+
+/// What yields.c says.
+#[derive(Deserialize)]
+struct Yielded {
+    work_ns: u64,
+    wait_ns: u64,
+}
+
+/// Yields are looked at for their CPU time, whether waits are measured or not.
+#[test]
+fn threads_that_yield_are_charged_where_they_wait() {
+    let shop = Workshop::alone();
+    let program = build(&shop, "yields");
+    for (name, options) in [("cpu", "-e cpu"), ("calls", "--waits calls"), ("switches", "--waits switches")] {
+        let run = shop.path(name);
+        let text = format!("exec \"$FALLOFF\" run {options} -o {run:?} -- {program:?} 1200");
+        let end = outcome(&mut bash(shop.dir(), &text)).expect_code(0);
+        let truth: Yielded = serde_json::from_str(&end.stdout).expect("no times");
+        let folded = Folded::export(&run, &[], shop.dir());
+        let within = |name: &str| {
+            total(folded.samples.iter().filter(|sample| sample.frames.iter().any(|frame| frame == name)))
+        };
+        agree(&format!("{name}: work"), within("work"), truth.work_ns / 1000, 60_000);
+        agree(&format!("{name}: waiting"), within("wait_for_all"), truth.wait_ns / 1000, 60_000);
+        assert_eq!(nodes_with(&run, "preempted") > 0, name != "cpu", "{name}: nodes of waits");
     }
 }

@@ -1,8 +1,6 @@
 //! Event logs, read by the format's own decoder, and what must hold of any.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::io::Read;
 use std::path::Path;
 
 use falloff_format::Measurement;
@@ -12,6 +10,8 @@ use falloff_format::events::{
 };
 use falloff_format::header::STATE_ENDED;
 use falloff_format::read::Record;
+
+use super::measured::{measurement_bytes, measurement_files};
 
 /// How often, and how many bytes.
 pub type Tallies = BTreeMap<String, (u64, u64)>;
@@ -49,12 +49,7 @@ impl EventLog {
     /// Of a measurement file, sealed or not.
     #[track_caller]
     pub fn read(path: &Path) -> EventLog {
-        let mut bytes = fs::read(path).unwrap();
-        if bytes.starts_with(&[0x1f, 0x8b]) {
-            let mut whole = Vec::new();
-            flate2::read::GzDecoder::new(&bytes[..]).read_to_end(&mut whole).unwrap();
-            bytes = whole;
-        }
+        let bytes = measurement_bytes(path);
         let measurement = Measurement::parse(&bytes).unwrap();
         let header = measurement.header();
         let mut log = EventLog {
@@ -87,10 +82,8 @@ impl EventLog {
     /// Of all processes of MPI of a run, by rank.
     #[track_caller]
     pub fn of_run(run: &Path) -> Vec<EventLog> {
-        let files = fs::read_dir(run.join("measurements")).unwrap().map(|entry| entry.unwrap().path());
-        let files = files.filter(|path| path.extension().is_some_and(|ext| ext == "falloff"));
-        let mut logs: Vec<_> =
-            files.map(|path| EventLog::read(&path)).filter(|log| !log.begun_by_fork).collect();
+        let logs = measurement_files(run).into_iter().map(|path| EventLog::read(&path));
+        let mut logs: Vec<_> = logs.filter(|log| !log.begun_by_fork).collect();
         logs.sort_by_key(|log| log.rank);
         logs
     }

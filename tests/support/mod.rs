@@ -8,6 +8,7 @@ pub mod event_log;
 pub mod event_run;
 pub mod folded;
 pub mod health;
+pub mod measured;
 pub mod sampling;
 pub mod slurm;
 pub mod source;

@@ -19,7 +19,7 @@ use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use support::table::{self, CODE, FRAMES, HEADER, eh_frame, function};
 use support::{Random, cache_memory};
 use unwinder::{
-    Cache, End, Frame, Module, ModuleList, Registers, Replay, Section, StackCopy, Tables, X86_64, walk,
+    Cache, End, Frame, Module, ModuleList, Registers, Replay, Room, Section, StackCopy, Tables, X86_64, walk,
 };
 
 const STACK: u64 = 0x7000_0000;
@@ -115,7 +115,13 @@ impl Walks<'_> {
 
     fn replayed(&self, sample: &Sample, replay: &mut Replay<ROOM>) -> usize {
         let mut memory = sample.memory();
-        let update = replay.update::<X86_64, _, _>(&sample.registers, &self.list, &self.cache, &mut memory);
+        let update = replay.update::<X86_64, _, _>(
+            &sample.registers,
+            &self.list,
+            &self.cache,
+            &mut memory,
+            &mut Room::new(),
+        );
         assert_eq!(update.end, End::Root);
         for index in update.kept..update.depth {
             replay.set_mark(index, 1);

@@ -9,7 +9,7 @@ use crate::cursor::{Cursor, Origin};
 use crate::memory::Memory;
 use crate::modules::Modules;
 use crate::path::Path;
-use crate::registers::Registers;
+use crate::registers::{Registers, Room};
 use crate::restore;
 use crate::rule::Shape;
 use crate::walk::End;
@@ -19,11 +19,13 @@ impl<S: Modules, M: Memory> Walker<'_, S, M> {
     /// Walks by all rules of every frame, carrying all registers.
     #[cold]
     #[inline(never)]
-    pub(crate) fn full<A: Arch, P: Path>(&mut self, given: &Registers, path: &mut P) -> End {
-        let (mut registers, mut caller) = (*given, Registers::unknown(0));
+    pub(crate) fn full<A: Arch, P: Path>(&mut self, given: &Registers, room: &mut Room, path: &mut P) -> End {
+        let [registers, caller] = &mut room.0;
+        let (mut registers, mut caller) = (registers, caller);
+        *registers = *given;
         let mut interrupted = true;
         loop {
-            match self.full_step::<A, P>(&registers, interrupted, &mut caller, path) {
+            match self.full_step::<A, P>(registers, interrupted, caller, path) {
                 Ok(by_signal) => interrupted = by_signal,
                 Err(end) => return end,
             }

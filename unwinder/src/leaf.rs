@@ -8,7 +8,7 @@ use core::ops::Range;
 use crate::arch::{Arch, Call};
 use crate::cursor::{Cursor, Origin};
 use crate::memory::Memory;
-use crate::module::Module;
+use crate::module::{Location, Module};
 use crate::modules::Modules;
 use crate::registers::Registers;
 use crate::section::Section;
@@ -129,6 +129,10 @@ impl Evidence {
 }
 
 /// What the bytes before `address` say of a call to code in `reach`.
+///
+/// This and what follows are functions of their own, so that the room that modules and descriptions take on the stack is
+/// given back.
+#[inline(never)]
 fn evidence<A: Arch, S: Modules, M: Memory>(
     address: u64,
     reach: &Range<u64>,
@@ -151,6 +155,7 @@ fn evidence<A: Arch, S: Modules, M: Memory>(
 }
 
 /// Whether a word of the stack can be a return address.
+#[inline(never)]
 fn may_be_return<A: Arch, S: Modules, M: Memory>(word: u64, modules: &S, memory: &mut M) -> bool {
     let call = match modules.known(word.wrapping_sub(1)) {
         // Code that must not be read may hold a call anywhere.
@@ -188,28 +193,39 @@ fn is_stub<A: Arch, M: Memory>(module: Option<&Module<'_>>, target: u64, memory:
 }
 
 /// The addresses that a call into the function around the return address `pc` can have had as target.
-///
-/// This and what follows are functions of their own, so that the room that modules and descriptions take on the stack is
-/// given back.
 #[inline(never)]
 fn reach_of_frame<S: Modules>(pc: u64, modules: &S) -> Range<u64> {
     let lookup = pc.wrapping_sub(1);
-    let fde = modules.find(lookup).and_then(|module| module.locate(lookup).ok()).and_then(|found| found.fde);
-    fde.map_or_else(|| reach(lookup, modules), |fde| fde.start..pc)
+    match locate(modules.find(lookup), lookup) {
+        Some(Location { fde: Some(fde), .. }) => fde.start..pc,
+        found => before(lookup, found),
+    }
 }
 
-/// The addresses that a call into the function at `pc` can have had as target: those closely before it that no
-/// description covers either.
+/// The addresses that a call into the function at `pc`, which no description covers, can have had as target.
 #[inline(never)]
 fn reach<S: Modules>(pc: u64, modules: &S) -> Range<u64> {
-    let gap = modules.find(pc).and_then(|module| module.locate(pc).ok()).map_or(0, |found| found.gap.start);
-    gap.max(pc.saturating_sub(REACH))..pc.saturating_add(1)
+    before(pc, locate(modules.find(pc), pc))
 }
 
 /// The same for a function that is not known to have a frame of its own. Where nothing is described, only its first
 /// address counts: any word may be left over from a call to a function before it.
 #[inline(never)]
 fn reach_of_leaf<S: Modules>(pc: u64, modules: &S) -> Range<u64> {
-    let described = modules.find(pc).as_ref().is_some_and(Module::has_tables);
-    if described { reach(pc, modules) } else { pc..pc.saturating_add(1) }
+    match modules.find(pc) {
+        Some(module) if module.has_tables() => before(pc, locate(Some(module), pc)),
+        _ => pc..pc.saturating_add(1),
+    }
+}
+
+#[inline(always)]
+fn locate(module: Option<Module<'_>>, pc: u64) -> Option<Location<'_>> {
+    module?.locate(pc).ok()
+}
+
+/// From the end of the description before `pc`, unless that is far.
+#[inline(always)]
+fn before(pc: u64, found: Option<Location<'_>>) -> Range<u64> {
+    let gap = found.map_or(0, |found| found.gap.start);
+    gap.max(pc.saturating_sub(REACH))..pc.saturating_add(1)
 }

@@ -68,7 +68,7 @@ pub use index::IndexEntry;
 pub use memory::{Memory, StackCopy};
 pub use module::{Module, Tables};
 pub use modules::{ModuleList, Modules};
-pub use registers::Registers;
+pub use registers::{Registers, Room};
 pub use replay::{Replay, Update};
 pub use section::Section;
 pub use walk::{End, Frame, NO_MODULE, Walk, walk};

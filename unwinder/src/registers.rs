@@ -68,6 +68,24 @@ impl Registers {
     }
 }
 
+/// Two register files, of a frame and of its caller, for a walk that carries all registers: too much for the stack of a signal
+/// handler.
+#[derive(Clone, Copy, Debug)]
+pub struct Room(pub(crate) [Registers; 2]);
+
+impl Room {
+    /// Room that no walk has used.
+    pub const fn new() -> Self {
+        Self([Registers::unknown(0); 2])
+    }
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,7 +8,7 @@ use crate::memory::Memory;
 use crate::modules::Modules;
 use crate::record::Record;
 use crate::recording::Recording;
-use crate::registers::Registers;
+use crate::registers::{Registers, Room};
 use crate::walk::{End, Frame};
 use crate::walker::Walker;
 
@@ -49,7 +49,7 @@ pub(crate) struct Label {
 ///
 /// ```
 /// use std::sync::atomic::AtomicU64;
-/// use unwinder::{CACHE_LENGTH, Cache, End, Frame, ModuleList, NO_MODULE, Registers, Replay, StackCopy, X86_64};
+/// use unwinder::{CACHE_LENGTH, Cache, End, Frame, ModuleList, NO_MODULE, Registers, Replay, Room, StackCopy, X86_64};
 ///
 /// let entries: Vec<AtomicU64> = (0..CACHE_LENGTH).map(|_| AtomicU64::new(0)).collect();
 /// let cache = Cache::new(&entries).unwrap();
@@ -60,12 +60,12 @@ pub(crate) struct Label {
 /// let registers = Registers::x86_64(0x1234, general);
 ///
 /// let mut replay: Box<Replay<64>> = Box::default();
-/// let update = replay.update::<X86_64, _, _>(&registers, &modules, &cache, &mut memory);
+/// let update = replay.update::<X86_64, _, _>(&registers, &modules, &cache, &mut memory, &mut Room::new());
 /// assert_eq!((update.kept, update.depth, update.end), (0, 1, End::NoModule));
 /// assert_eq!(replay.frame(0), Some(Frame { pc: 0x1234, module: NO_MODULE }));
 /// replay.set_mark(0, 7);
 ///
-/// let update = replay.update::<X86_64, _, _>(&registers, &modules, &cache, &mut memory);
+/// let update = replay.update::<X86_64, _, _>(&registers, &modules, &cache, &mut memory, &mut Room::new());
 /// assert_eq!((update.kept, replay.mark(0)), (1, 7));
 /// ```
 #[derive(Clone, Debug)]
@@ -116,16 +116,17 @@ impl<const N: usize> Replay<N> {
         modules: &S,
         cache: &Cache<'_>,
         memory: &mut M,
+        room: &mut Room,
     ) -> Update {
         let mut recording = Recording::new(self);
-        let (frames, end) = Walker::new(modules, cache, memory).run::<A, _>(registers, &mut recording);
+        let (frames, end) = Walker::new(modules, cache, memory).run::<A, _>(registers, room, &mut recording);
         if let Some(update) = recording.finish(frames, end) {
             return update;
         }
         // Room was left for frames that are none of this path, and it would have been needed.
         self.clear();
         let mut recording = Recording::new(self);
-        let (frames, end) = Walker::new(modules, cache, memory).run::<A, _>(registers, &mut recording);
+        let (frames, end) = Walker::new(modules, cache, memory).run::<A, _>(registers, room, &mut recording);
         let nothing = Update { kept: 0, depth: 0, folded: None, end };
         recording.finish(frames, end).unwrap_or(nothing)
     }

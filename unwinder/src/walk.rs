@@ -7,7 +7,7 @@ use crate::cache::Cache;
 use crate::memory::Memory;
 use crate::modules::Modules;
 use crate::path::Slice;
-use crate::registers::Registers;
+use crate::registers::{Registers, Room};
 use crate::walker::Walker;
 
 /// The module of a frame that belongs to none.
@@ -68,6 +68,6 @@ pub fn walk<A: Arch, S: Modules, M: Memory>(
     frames: &mut [Frame],
 ) -> Walk {
     let mut path = Slice::new(frames);
-    let (_, end) = Walker::new(modules, cache, memory).run::<A, _>(registers, &mut path);
+    let (_, end) = Walker::new(modules, cache, memory).run::<A, _>(registers, &mut Room::new(), &mut path);
     Walk { depth: path.depth(), end }
 }

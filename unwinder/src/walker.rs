@@ -14,7 +14,7 @@ use crate::memory::Memory;
 use crate::module::Module;
 use crate::modules::Modules;
 use crate::path::Path;
-use crate::registers::Registers;
+use crate::registers::{Registers, Room};
 use crate::rule::Rule;
 use crate::walk::{End, NO_MODULE};
 
@@ -68,7 +68,12 @@ impl<'w, S: Modules, M: Memory> Walker<'w, S, M> {
     }
 
     /// Walks into `path`; yields the number of frames and why the walk ended.
-    pub(crate) fn run<A: Arch, P: Path>(&mut self, registers: &Registers, path: &mut P) -> (usize, End) {
+    pub(crate) fn run<A: Arch, P: Path>(
+        &mut self,
+        registers: &Registers,
+        room: &mut Room,
+        path: &mut P,
+    ) -> (usize, End) {
         let end = match self.fast::<A, P>(registers, path) {
             Some(end) => end,
             // An outer frame needs a register that only the whole register file, carried from the start, can give.
@@ -76,7 +81,7 @@ impl<'w, S: Modules, M: Memory> Walker<'w, S, M> {
                 path.reset();
                 (self.depth, self.limit, self.switches) = (0, FULL_FRAMES_MAX, 0);
                 (self.to_prove, self.unproved) = (None, None);
-                self.full::<A, P>(registers, path)
+                self.full::<A, P>(registers, room, path)
             }
         };
         match self.unproved {

@@ -6,8 +6,8 @@ mod support;
 use object::{Object, ObjectSection};
 use support::cross;
 use unwinder::{
-    Aarch64, Arch, Cache, End, Format, Frame, IndexEntry, Module, ModuleList, Registers, Replay, Section,
-    StackCopy, Tables, index, walk,
+    Aarch64, Arch, Cache, End, Format, Frame, IndexEntry, Module, ModuleList, Registers, Replay, Room,
+    Section, StackCopy, Tables, index, walk,
 };
 
 /// What the program prints.
@@ -130,11 +130,11 @@ fn check(program: &Program, recording: &Recording, flags: &[&str]) {
         assert_eq!(pcs[inner], recording.registers[0].pc(), "{context}");
         assert!(pcs[inner + 1..].starts_with(&truth), "{context}");
         for _ in 0..2 {
-            replay.update::<Aarch64, _, _>(registers, &list, &cache, &mut memory);
+            replay.update::<Aarch64, _, _>(registers, &list, &cache, &mut memory, &mut Room::new());
             assert!(replay.frames().rev().map(|(frame, _)| frame).eq(path.iter().copied()), "{context}");
             (0..replay.depth()).for_each(|index| replay.set_mark(index, 1));
         }
-        let update = replay.update::<Aarch64, _, _>(registers, &list, &cache, &mut memory);
+        let update = replay.update::<Aarch64, _, _>(registers, &list, &cache, &mut memory, &mut Room::new());
         assert_eq!(update.kept, walked.depth, "{context}");
     }
     let signed = flags.iter().any(|flag| flag.contains("branch-protection"));

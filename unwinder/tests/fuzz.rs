@@ -8,7 +8,7 @@ use support::table::{self, CODE, Cie, FRAMES, Function, HEADER, debug_frame, eh_
 use support::{Random, cache_memory};
 use unwinder::{
     Aarch64, Arch, Cache, End, Format, Frame, IndexEntry, Memory, Module, ModuleList, Registers, Replay,
-    Section, StackCopy, Tables, X86_64, index, walk,
+    Room, Section, StackCopy, Tables, X86_64, index, walk,
 };
 
 const STACK: u64 = 0x7fff_0000_0000;
@@ -126,7 +126,7 @@ fn follow<A: Arch>(
         assert!(walked.depth < ROOM, "{walked:?}");
         // By compact rules and with all registers, each by an expression with reads only; code around a leaf.
         assert!(memory.1 <= 2 * (walked.depth + 1) * 34 * 256 + 2 * 600, "{} reads, {walked:?}", memory.1);
-        let update = replay.update::<A, _, _>(&given, &list, &cache, &mut memory);
+        let update = replay.update::<A, _, _>(&given, &list, &cache, &mut memory, &mut Room::new());
         assert_eq!(update.end, walked.end);
         assert!(update.kept <= update.depth);
         if update.folded.is_none() {

@@ -15,7 +15,9 @@ use std::{fs, mem, ptr};
 
 use framehop::Unwinder;
 use support::process::{self, Live, Loaded};
-use unwinder::{Cache, End, Frame, Module, ModuleList, Native, Registers, Replay, StackCopy, Walk, walk};
+use unwinder::{
+    Cache, End, Frame, Module, ModuleList, Native, Registers, Replay, Room, StackCopy, Walk, walk,
+};
 
 const DEPTH: usize = 512;
 const STACK_WORDS: usize = 8192;
@@ -140,7 +142,8 @@ extern "C" fn sample(_signal: c_int, _info: *mut libc::siginfo_t, context: *mut 
     sample.walk = walk::<Native, _, _>(&sample.registers, &list, &cache, &mut memory, &mut sample.frames);
     // SAFETY: see `Session`.
     let replay = unsafe { &mut *session.replay.get() };
-    let update = replay.update::<Native, _, _>(&sample.registers, &list, &cache, &mut memory);
+    let update =
+        replay.update::<Native, _, _>(&sample.registers, &list, &cache, &mut memory, &mut Room::new());
     let path = sample.frames.get(..sample.walk.depth).unwrap_or(&[]);
     sample.replayed = update.end == sample.walk.end
         && update.folded.is_none()

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use support::table::{self, CODE, Cie, FRAMES, HEADER, eh_frame, function};
 use support::{Random, cache_memory};
 use unwinder::{
-    Cache, End, Frame, Memory, Module, ModuleList, NO_MODULE, Registers, Replay, Section, StackCopy, Tables,
-    Walk, X86_64, walk,
+    Cache, End, Frame, Memory, Module, ModuleList, NO_MODULE, Registers, Replay, Room, Section, StackCopy,
+    Tables, Walk, X86_64, walk,
 };
 
 const STACK: u64 = 0x7000_0000;
@@ -231,7 +231,8 @@ fn follow<const N: usize>(program: &Program, seed: u64, length: usize, totals: &
         thread.change(&mut random);
         let registers = thread.registers();
         let walked = walk::<X86_64, _, _>(&registers, &list, &cache, &mut thread.memory(), &mut oracle);
-        let update = replay.update::<X86_64, _, _>(&registers, &list, &cache, &mut thread.memory());
+        let update =
+            replay.update::<X86_64, _, _>(&registers, &list, &cache, &mut thread.memory(), &mut Room::new());
         let context = format!("seed {seed}, step {step}: {walked:?}, {update:?}");
         if walked == (Walk { depth: ROOM, end: End::Truncated }) {
             continue;
@@ -345,7 +346,7 @@ fn deep_recursion() {
     let mut update = |words: &[u64], start: usize| {
         let mut memory = Counted(StackCopy::new(STACK, words), 0);
         let registers = at(PLAIN, STACK + 16 * start as u64, 0);
-        let update = replay.update::<X86_64, _, _>(&registers, &list, &cache, &mut memory);
+        let update = replay.update::<X86_64, _, _>(&registers, &list, &cache, &mut memory, &mut Room::new());
         let outermost = replay.frame(0).unwrap();
         let plain = replay.frames().filter(|(frame, _)| frame.pc == PLAIN - 1).count();
         mark_all(&mut replay);
@@ -386,8 +387,13 @@ fn fold_closes() {
     let fp = STACK + 8 * 2;
     let registers = at(REALIGNED, STACK, fp);
     let mut update = |words: &[u64]| {
-        let update =
-            replay.update::<X86_64, _, _>(&registers, &list, &cache, &mut StackCopy::new(STACK, words));
+        let update = replay.update::<X86_64, _, _>(
+            &registers,
+            &list,
+            &cache,
+            &mut StackCopy::new(STACK, words),
+            &mut Room::new(),
+        );
         mark_all(&mut replay);
         (update.kept, update.depth, update.folded, update.end)
     };
@@ -410,7 +416,7 @@ fn marks() {
     let mut replay = Box::new(Replay::<64>::new());
     let update = |replay: &mut Replay<64>| {
         let mut memory = StackCopy::new(STACK, &words);
-        replay.update::<X86_64, _, _>(&at(PLAIN, STACK, 0), &list, &cache, &mut memory)
+        replay.update::<X86_64, _, _>(&at(PLAIN, STACK, 0), &list, &cache, &mut memory, &mut Room::new())
     };
     assert_eq!(update(&mut replay).depth, 10);
     replay.set_mark(2, 5);
@@ -445,7 +451,8 @@ fn handler_on_another_stack() {
         let mut update = |start: usize| {
             let mut memory = StackCopy::new(STACK, &words);
             let registers = at(PLAIN, address(start), 0);
-            let update = replay.update::<X86_64, _, _>(&registers, &list, &cache, &mut memory);
+            let update =
+                replay.update::<X86_64, _, _>(&registers, &list, &cache, &mut memory, &mut Room::new());
             mark_all(&mut replay);
             (update.kept, update.depth, update.end)
         };
@@ -467,7 +474,8 @@ fn circle_of_signal_frames() {
     let mut replay = Box::new(Replay::<64>::new());
     for _ in 0..2 {
         let mut memory = StackCopy::new(STACK, &words);
-        let update = replay.update::<X86_64, _, _>(&at(PLAIN, STACK, 0), &list, &cache, &mut memory);
+        let update =
+            replay.update::<X86_64, _, _>(&at(PLAIN, STACK, 0), &list, &cache, &mut memory, &mut Room::new());
         assert_eq!((update.depth, update.end), (34, End::NotAdvancing));
     }
 }

@@ -1,5 +1,6 @@
 //! Decoding one measurement into a process with its threads and call path nodes.
 
+use falloff_format::helpers::starts_helpers;
 use falloff_format::node::{PSEUDO_MODULE, UNLISTED_MODULE};
 use falloff_format::read::{self, Record};
 use falloff_format::records::{
@@ -14,7 +15,6 @@ use super::process::{Code, Cost, ModuleKey, Node, Origin, Process};
 use super::sections::Gathered;
 use super::source::{Source, text_of};
 use crate::database::{Clocks, CpuClock, Drops, ITEM_END, Location, Metric, Partials, Unit, WaitClock};
-use crate::helpers::starts_helpers;
 
 /// Decodes what is there; what is damaged becomes a warning.
 pub(crate) fn decode(source: &Source) -> Process {
@@ -187,7 +187,7 @@ impl<'a> Decoder<'a> {
             tid: thread.tid,
             thread: text_of(&thread.name),
             main: thread.flags & THREAD_MAIN != 0,
-            helper: starts_helpers(start),
+            helper: starts_helpers(start.as_bytes()),
             wall_ns: end.saturating_sub(thread.started_ns),
             cpu_ns: thread.cpu_ns.saturating_sub(thread.cpu_start_ns),
             blocked_ns: thread.blocked_ns,

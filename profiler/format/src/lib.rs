@@ -25,6 +25,7 @@ extern crate alloc;
 pub mod chunk;
 pub mod events;
 pub mod header;
+pub mod helpers;
 pub mod job;
 pub mod limits;
 pub mod node;

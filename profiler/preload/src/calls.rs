@@ -7,6 +7,7 @@
 use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
+use crate::path::Place;
 use crate::thread::Thread;
 use crate::waits::{Kind, LONG_NS};
 use crate::{clock, cpu, handler, plan, raw, real, signals, start, thread_create};
@@ -29,9 +30,9 @@ pub fn watch() {
 
 /// Shorter calls cannot have blocked: two switches take longer.
 const SHORTEST_NS: u64 = 3_000;
-/// Shorter waits are looked at together: the one that makes the sum this long stands for all, and longer ones are it more
-/// often.
-const LOOK_NS: u64 = 100_000;
+/// Shorter waits of a kind, blocked and yielding, are looked at together: the one that makes the sum this long stands for all,
+/// and longer ones are it more often. Who yields comes back at once, a hundred thousand times a second.
+const LOOK_NS: [u64; 2] = [100_000, 1_000_000];
 
 /// What a watched call leaves on the stack for [`end`] and [`sample`]: see `cpu::watch`.
 #[repr(C)]
@@ -167,12 +168,18 @@ pub extern "C" fn begin(index: usize, argument: *mut c_void) -> Begun {
     // SAFETY: the calling thread's own state.
     let Some(thread) = thread_create::current().map(|t| unsafe { &mut *t }) else { return unwatched };
     let kind = kind(index as u64);
-    let mut is_wanted = if kind == Kind::Blocked { thread.times_calls() } else { thread.watches_calls() };
-    if kind == Kind::Preempted && plan::get().cpu {
-        thread.spin.yields(clock::wall_ns(), raw::thread_cpu_ns);
-        is_wanted |= thread.spin.is_worth(handler::period_ns());
+    if kind == Kind::Preempted {
+        let begun_ns = clock::wall_ns();
+        if plan::get().cpu {
+            thread.spin.yields(begun_ns, raw::thread_cpu_ns);
+        }
+        if !thread.watches_calls() && !thread.spin.is_worth(handler::period_ns()) {
+            return unwatched;
+        }
+        thread.is_calling = true;
+        return Begun { begun_ns, function };
     }
-    if !is_wanted {
+    if !thread.times_calls() {
         return unwatched;
     }
     if index == Call::pthread_mutex_lock as usize
@@ -224,7 +231,11 @@ fn due_ns(thread: &mut Thread, kind: Kind, passed_ns: u64) -> u64 {
     if passed_ns >= SHORTEST_NS {
         *sum_ns += passed_ns;
     }
-    if *sum_ns >= LOOK_NS { core::mem::take(sum_ns) } else { 0 }
+    if LOOK_NS.get(kind as usize).is_some_and(|least_ns| *sum_ns >= *least_ns) {
+        core::mem::take(sum_ns)
+    } else {
+        0
+    }
 }
 
 /// Samples the wait that ended, on the handler's stack.
@@ -237,9 +248,10 @@ pub unsafe extern "C" fn sample(frame: *const Frame) {
     let function = REAL.get(frame.index as usize).map_or(0, |f| f.load(Ordering::Relaxed) as u64);
     let sp = core::ptr::from_ref(frame) as u64 + size_of::<Frame>() as u64;
     let registers = cpu::registers_after_call(frame.saved, frame.frame_pointer, frame.return_address, sp);
+    let place = Place::called(registers, function);
     // SAFETY: the calling thread's own state.
     if let Some(thread) = thread_create::current().map(|t| unsafe { &mut *t }) {
-        handler::on_wait(thread, kind(frame.index), &registers, function);
+        handler::on_wait(thread, kind(frame.index), &place);
     }
 }
 

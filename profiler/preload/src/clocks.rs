@@ -78,12 +78,14 @@ impl Clocks {
     };
 
     /// Starts everything that is planned and allowed, for the calling thread, which blocks our signals meanwhile. `state` goes
-    /// with every signal.
-    pub fn arm(&mut self, state: *mut u8, tid: u32) {
+    /// with every signal. `is_helper`: a run-time library's own thread, which waits in calls. As long as any event counts
+    /// switches the kernel does more at every switch, also of ranks that yield so often that theirs is closed.
+    pub fn arm(&mut self, state: *mut u8, tid: u32, is_helper: bool) {
         let Some(who) = identity::get() else { return };
         let (plan, period_ns) = (plan::get(), who.options.period_ns());
         self.cpu_clock = if plan.cpu { self.arm_cpu(plan, state, tid, period_ns) } else { CpuClock::None };
         self.wait_clock = match plan.waits {
+            WaitClock::Switches if is_helper && signals::traps_are_ours() => WaitClock::SwitchesThenCalls,
             WaitClock::Switches if signals::traps_are_ours() && self.arm_switches(state, 1) => {
                 WaitClock::Switches
             }

@@ -3,7 +3,7 @@
 use core::ffi::{c_int, c_void};
 
 use falloff_format::records::{PartialReason, WaitClock};
-use unwinder::{End, Registers};
+use unwinder::End;
 
 use crate::clocks::{SOURCE_MASK, Source};
 use crate::inside::enter;
@@ -243,22 +243,21 @@ pub fn wait_ended(thread: &mut Thread, kind: Kind, wall_ns: u64, waited_ns: u64)
     thread.is_chosen || thread.long_ns > 0
 }
 
-/// Takes the path of a watched call that has returned to `registers`; `function` is what was called.
-pub fn on_wait(thread: &mut Thread, kind: Kind, registers: &Registers, function: u64) {
+/// Takes the path of a watched call that has returned.
+pub fn on_wait(thread: &mut Thread, kind: Kind, place: &Place) {
     let (begin_ns, begin_cpu_ns) = (clock::wall_ns(), raw::thread_cpu_ns());
     let _inside = enter();
     if !start::is_on() || !file::is_open() && !process::open_in_child(thread) {
         return;
     }
-    let place = Place::called(*registers, function);
     if thread.long_ns > 0 {
-        book_long(thread, &place, begin_ns, begin_cpu_ns);
+        book_long(thread, place, begin_ns, begin_cpu_ns);
     } else if thread.is_chosen {
-        choose(thread, kind, &place);
+        choose(thread, kind, place);
     }
     if kind == Kind::Preempted && thread.spin.is_worth(period_ns()) && !rests(thread, begin_cpu_ns, 0) {
-        let kept_ns = thread.spin.take();
-        book_cpu(thread, &place, kept_ns);
+        let kept_ns = thread.spin.take(begin_cpu_ns);
+        book_cpu(thread, place, kept_ns);
     }
     settle_if_due(thread, clock::wall_ns(), raw::thread_cpu_ns());
     count_time(thread, begin_ns, Some(begin_cpu_ns));

@@ -53,6 +53,7 @@ pub fn find(pc: u64, room: &mut MaybeUninit<Object>) -> Found<'_> {
 }
 
 /// glibc 2.35 and later answer directly.
+#[inline(never)]
 fn ask(find_object: real::FindObject, pc: u64, room: &mut MaybeUninit<Object>) -> Found<'_> {
     let (link_map, eh_frame) = (core::ptr::null(), core::ptr::null());
     let mut found = FoundObject { flags: 0, map_start: 0, map_end: 0, link_map, eh_frame, reserved: [0; 8] };
@@ -63,12 +64,13 @@ fn ask(find_object: real::FindObject, pc: u64, room: &mut MaybeUninit<Object>) -
     // SAFETY: null or the loader's entry of an object that is loaded.
     let map = unsafe { found.link_map.as_ref() }?;
     // SAFETY: the loader says that an object is mapped there.
-    let object = unsafe { Object::at(found.map_start, map.bias) }.filter(|o| o.module.contains(pc))?;
-    Some((room.write(object), map.name))
+    let object = unsafe { Object::at(found.map_start, map.bias, room) }.filter(|o| o.module.contains(pc))?;
+    Some((object, map.name))
 }
 
 /// Older ones, and musl, keep a list for debuggers. It changes in dlclose, which waits for handlers (`dl`), and in loads,
 /// which add to its end.
+#[inline(never)]
 fn search(pc: u64, room: &mut MaybeUninit<Object>) -> Found<'_> {
     let list = real::get()?.debug_list() as *const DebugList;
     if list.is_null() {
@@ -89,8 +91,9 @@ fn search(pc: u64, room: &mut MaybeUninit<Object>) -> Found<'_> {
             continue;
         }
         // SAFETY: a loaded object's first page.
-        if let Some(object) = unsafe { Object::at(map.bias, map.bias) }.filter(|o| o.module.contains(pc)) {
-            return Some((room.write(object), map.name));
+        if unsafe { Object::at(map.bias, map.bias, room) }.is_some_and(|o| o.module.contains(pc)) {
+            // SAFETY: written just now.
+            return Some((unsafe { room.assume_init_mut() }, map.name));
         }
     }
     None

@@ -6,6 +6,7 @@
 //! appends what it learns to the list it holds.
 
 use core::ffi::{CStr, c_int, c_void};
+use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use falloff_format::records::{MODULE_EXECUTABLE, MODULE_LOADER, MODULE_SAMPLER, MODULE_VDSO};
@@ -181,13 +182,14 @@ unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _: usize, data: *mut
     // SAFETY: both by contract; the object is loaded while the loader calls us.
     let (collected, info) = unsafe { (&mut *data.cast::<Collected>(), &*info) };
     (collected.loads, collected.unloads) = (info.dlpi_adds, info.dlpi_subs);
+    let mut room = MaybeUninit::uninit();
     let read = || {
         // SAFETY: the loader's table of program headers.
         let headers = unsafe { core::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
         // SAFETY: mapped now; unloading is announced by dlclose, see `dl`.
-        let object = unsafe { Object::new(info.dlpi_addr, headers) }?;
+        let object = unsafe { Object::new(info.dlpi_addr, headers, &mut room) }?;
         Some(Entry {
-            object,
+            object: *object,
             index: 0,
             permanent: false,
             frames: [None; 2],

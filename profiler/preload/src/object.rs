@@ -1,5 +1,6 @@
 //! Signal context: yes. What a loaded object's program headers say: ranges, unwind tables, build id.
 
+use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use falloff_format::records;
@@ -28,11 +29,15 @@ pub struct Object {
 }
 
 impl Object {
-    /// Reads the program headers of an object that is mapped with this bias.
+    /// Reads the program headers of an object that is mapped with this bias into `room`.
     ///
     /// # Safety
     /// The object's segments are mapped as the headers say, and stay so as long as the result is used.
-    pub unsafe fn new(bias: u64, headers: &[libc::Elf64_Phdr]) -> Option<Object> {
+    pub unsafe fn new<'r>(
+        bias: u64,
+        headers: &[libc::Elf64_Phdr],
+        room: &'r mut MaybeUninit<Object>,
+    ) -> Option<&'r mut Object> {
         let address = |h: &libc::Elf64_Phdr| {
             bias.wrapping_add(h.p_vaddr)..bias.wrapping_add(h.p_vaddr).wrapping_add(h.p_memsz)
         };
@@ -85,14 +90,14 @@ impl Object {
             tables: tables.unwrap_or(Tables::NONE),
             closed: false,
         };
-        Some(Object { bias, module, build_id, flags, has_header: tables.is_some() })
+        Some(room.write(Object { bias, module, build_id, flags, has_header: tables.is_some() }))
     }
 
     /// Reads the headers that lie at the start of a mapped object, as all linkers place them.
     ///
     /// # Safety
     /// `start` is the first address of a mapped object whose first page is readable, with this bias.
-    pub unsafe fn at(start: u64, bias: u64) -> Option<Object> {
+    pub unsafe fn at(start: u64, bias: u64, room: &mut MaybeUninit<Object>) -> Option<&mut Object> {
         const PAGE: u64 = 4096;
         // SAFETY: in the first page, which is readable.
         let header = unsafe { &*(start as *const libc::Elf64_Ehdr) };
@@ -109,7 +114,7 @@ impl Object {
             )
         })?;
         // SAFETY: passed on.
-        unsafe { Object::new(bias, headers) }
+        unsafe { Object::new(bias, headers, room) }
     }
 
     /// Whether this is the same object at the same place.

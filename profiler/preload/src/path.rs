@@ -2,7 +2,7 @@
 
 use falloff_format::Pseudo;
 use falloff_format::node::Frame as FormatFrame;
-use unwinder::{Arch, End, Native, Registers, Replay};
+use unwinder::{Arch, End, Native, Registers, Replay, Room};
 
 use crate::cpu;
 use crate::memory::{Copies, Stack, Stacks};
@@ -43,8 +43,8 @@ impl Place {
 pub fn node_of(thread: &mut Thread, place: &Place, class: Class) -> Option<(u32, End)> {
     let section = section_of(thread);
     let found = modules::view().ok_or(Dropped::NotNow).and_then(|view| {
-        let Thread { stack, copies, replay, tree, list, .. } = thread;
-        path(Walk { stack, copies, replay, tree, list }, &view, place, class, section)
+        let Thread { stack, copies, replay, room, tree, list, .. } = thread;
+        path(Walk { stack, copies, replay, room, tree, list }, &view, place, class, section)
     });
     if let Err(reason) = found {
         thread.update(|r| match reason {
@@ -63,6 +63,8 @@ pub struct Walk<'a> {
     pub copies: &'a mut Copies,
     /// The path found last.
     pub replay: &'a mut Replay<DEPTH_MAX>,
+    /// Room for registers.
+    pub room: &'a mut Room,
     /// The nodes.
     pub tree: &'a mut Tree,
     /// The list of modules that the path found last belongs to.
@@ -78,14 +80,14 @@ pub fn path(
     class: Class,
     section: u16,
 ) -> Result<(u32, End), Dropped> {
-    let Walk { stack, copies, replay, tree, list } = walk;
+    let Walk { stack, copies, replay, room, tree, list } = walk;
     // Modules may have other numbers in another list.
     if core::mem::replace(list, view.number()) != view.number() {
         replay.clear();
     }
     let mut stacks = Stacks::new(stack, copies, place.stack_pointer);
     let cache = view.cache().ok_or(Dropped::NotNow)?;
-    let update = replay.update::<Native, _, _>(&place.registers, view, &cache, &mut stacks);
+    let update = replay.update::<Native, _, _>(&place.registers, view, &cache, &mut stacks, room);
     if view.is_blind() && update.end != End::Root {
         replay.clear();
         return Err(Dropped::NotNow);

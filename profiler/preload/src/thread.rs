@@ -10,7 +10,7 @@ use falloff_format::node::Frame as FormatFrame;
 use falloff_format::records::{
     CpuClock, Kind, THREAD_ENDS, THREAD_MAIN, THREAD_UNTIMED, ThreadRecord, WaitClock,
 };
-use unwinder::Replay;
+use unwinder::{Replay, Room};
 use zerocopy::IntoBytes;
 
 use crate::clocks::{Clocks, SOURCE_MASK};
@@ -101,6 +101,8 @@ pub struct Thread {
     pub list: u64,
     /// The path of the last sample, with the nodes of its callers.
     pub replay: Replay<DEPTH_MAX>,
+    /// Room for the registers of a walk.
+    pub room: Room,
 }
 
 /// Stack of the handler, aligned as calls want it.
@@ -156,6 +158,13 @@ impl Thread {
     /// Whether it is the thread that the process began with.
     pub fn is_first(&self) -> bool {
         self.tree.owner() == 0
+    }
+
+    /// Whether a run-time library has started it for its own work.
+    fn is_helper(&self) -> bool {
+        let _inside = crate::inside::enter();
+        let start = self.start.filter(|_| !self.is_first()).map_or(0, |start| start as usize as u64);
+        modules::view().is_some_and(|view| view.starts_helpers(start))
     }
 
     /// Whether its waits are found by the calls that it makes.
@@ -244,7 +253,7 @@ impl Thread {
         let state = (&raw mut *self).cast();
         // A handler must not meet what an earlier thread, or the parent of a fork, has left here.
         raw::mask_signals(libc::SIG_BLOCK, signals::ours());
-        self.clocks.arm(state, tid);
+        self.clocks.arm(state, tid, self.is_helper());
         // Its time counts from here, and the CPU time before that nobody else accounts for. What it has waited before, for
         // the file and for its clocks, was our doing.
         let (wall_ns, cpu_ns) = (clock::wall_ns(), self.look_at_cpu());

@@ -166,8 +166,13 @@ impl Waits {
 
     /// Keeps a path.
     pub fn choose(&mut self, kind: Kind, node: u32) {
-        if let Some(choice) = self.choices.get_mut(kind as usize) {
+        let kind = kind as usize;
+        if let (Some(choice), Some(early)) = (self.choices.get_mut(kind), self.early.get_mut(kind)) {
             choice.node = node;
+            if early.node == node {
+                choice.weight_ns += early.weight_ns;
+                *early = NO_CHOICE;
+            }
         }
     }
 
@@ -176,8 +181,10 @@ impl Waits {
         if wall_ns.saturating_sub(self.bookings_since_ns) >= WINDOW_NS {
             (self.bookings_since_ns, self.bookings) = (wall_ns, 0);
         }
+        // Who waits on one path again and again need not be booked each time, which takes longer than all the rest.
+        let are_two = self.early.iter().any(|early| early.node != 0);
         let due = self.watched_ns >= period_ns
-            || self.watched_ns >= WORTH_NS && self.bookings < BOOKINGS_MAX
+            || self.watched_ns >= WORTH_NS && are_two && self.bookings < BOOKINGS_MAX
             || self.seen_ns >= PREEMPTED_PERIODS * period_ns;
         self.bookings += u32::from(due);
         due

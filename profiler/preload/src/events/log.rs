@@ -6,7 +6,7 @@ use falloff_format::NodeId;
 use falloff_format::chunk::Kind;
 use falloff_format::events::{Coder, ITEM_MAX, Item};
 use falloff_format::records::keys;
-use unwinder::Replay;
+use unwinder::{Replay, Room};
 
 use super::completion::Taken;
 use super::frame::Call;
@@ -53,6 +53,7 @@ pub struct Log {
     list: u64,
     tree: Tree,
     replay: Replay<DEPTH_MAX>,
+    room: Room,
     /// Which name the call under way is by.
     index: usize,
     /// What the call does.
@@ -151,8 +152,8 @@ impl Log {
         let mut look = || {
             let _inside = inside::enter();
             let view = modules::view()?;
-            let Log { stack, copies, replay, tree, list, .. } = self;
-            let walk = Walk { stack, copies, replay, tree, list };
+            let Log { stack, copies, replay, room, tree, list, .. } = self;
+            let walk = Walk { stack, copies, replay, room, tree, list };
             path::path(walk, &view, &place, Class::Caller, 0).ok()
         };
         let found = look().or_else(|| {

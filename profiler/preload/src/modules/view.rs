@@ -4,6 +4,7 @@ use core::cell::Cell;
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering;
 
+use falloff_format::helpers::starts_helpers;
 use falloff_format::node::{Frame as FormatFrame, PSEUDO_MODULE, UNLISTED_MODULE};
 use falloff_format::records::MODULE_SAMPLER;
 use unwinder::{CACHE_LENGTH, Cache, Frame, Module, Modules, Section};
@@ -12,6 +13,7 @@ use super::{Entry, LATE_MAX, LIST, List, REGISTRY, UNLOADING, path};
 use crate::loader;
 use crate::object::Object;
 use crate::registry::{self, ANONYMOUS_MODULE};
+use crate::text::base_name;
 
 /// The list as one handler sees it.
 pub struct View<'a> {
@@ -83,6 +85,11 @@ impl View<'_> {
     pub fn frame_at(&self, address: u64) -> Option<FormatFrame> {
         let entry = self.list.find(address)?;
         Some(FormatFrame::new(entry.index, address.wrapping_sub(entry.object.bias)))
+    }
+
+    /// Whether a thread that begins at this address, in code that is loaded, is a run-time library's own.
+    pub fn starts_helpers(&self, address: u64) -> bool {
+        self.list.find(address).is_some_and(|entry| starts_helpers(base_name(entry.path().to_bytes())))
     }
 
     /// The entry whose module has this id.

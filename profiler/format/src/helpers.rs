@@ -25,9 +25,14 @@ const HELPER_MODULES: [&str; 17] = [
     "libhwloc.so",
 ];
 
-/// Whether a thread whose start function lies in this module is a helper.
-pub(crate) fn starts_helpers(module_file_name: &str) -> bool {
-    HELPER_MODULES.iter().any(|beginning| module_file_name.starts_with(beginning))
+/// Whether a thread whose start function lies in the module of this file name is a helper.
+///
+/// ```
+/// use falloff_format::helpers::starts_helpers;
+/// assert!(starts_helpers(b"libpmix.so.2.9.5") && !starts_helpers(b"libgomp.so.1"));
+/// ```
+pub fn starts_helpers(module_file_name: &[u8]) -> bool {
+    HELPER_MODULES.iter().any(|beginning| module_file_name.starts_with(beginning.as_bytes()))
 }
 
 #[cfg(test)]
@@ -36,10 +41,10 @@ mod tests {
 
     #[test]
     fn progress_threads_are_helpers_and_workers_are_not() {
-        assert!(starts_helpers("libopen-pal.so.40.30.2"));
-        assert!(starts_helpers("libevent_core-2.1.so.7"));
-        assert!(!starts_helpers("libgomp.so.1.0.0"));
-        assert!(!starts_helpers("libomp.so.5"));
-        assert!(!starts_helpers("lmp"));
+        assert!(starts_helpers(b"libopen-pal.so.40.30.2"));
+        assert!(starts_helpers(b"libevent_core-2.1.so.7"));
+        assert!(!starts_helpers(b"libgomp.so.1.0.0"));
+        assert!(!starts_helpers(b"libomp.so.5"));
+        assert!(!starts_helpers(b"lmp"));
     }
 }
