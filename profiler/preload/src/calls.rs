@@ -177,6 +177,7 @@ pub extern "C" fn begin(index: usize, argument: *mut c_void) -> Begun {
             return unwatched;
         }
         thread.is_calling = true;
+        thread.retry.begin();
         return Begun { begun_ns, function };
     }
     if !thread.times_calls() {

@@ -136,7 +136,11 @@ fn rests(thread: &Thread, cpu_ns: u64, away_ns: u64) -> bool {
 /// Looks at a stretch of `away_ns` off the CPU that has ended, unless it falls into a rest; gives whether its path is the one to
 /// keep.
 fn looks(thread: &mut Thread, kind: Kind, away_ns: u64, wall_ns: u64, cpu_ns: u64) -> bool {
-    away_ns > 0 && !rests(thread, cpu_ns, away_ns) && thread.waits.look(kind, away_ns, wall_ns, cpu_ns)
+    let left_ns = thread.left_to_yields_ns();
+    let away_ns = away_ns.saturating_sub(left_ns);
+    away_ns > 0
+        && !rests(thread, cpu_ns, away_ns)
+        && thread.waits.look(kind, away_ns, left_ns, wall_ns, cpu_ns)
 }
 
 /// A sample of so much CPU time.
@@ -227,7 +231,8 @@ pub fn wait_ended(thread: &mut Thread, kind: Kind, wall_ns: u64, waited_ns: u64)
         return false;
     }
     let cpu_ns = raw::thread_cpu_ns();
-    let off_ns = thread.waits.unseen_ns(wall_ns, cpu_ns).min(waited_ns);
+    let left_ns = if kind == Kind::Blocked { thread.left_to_yields_ns() } else { 0 };
+    let off_ns = thread.waits.unseen_ns(wall_ns, cpu_ns).saturating_sub(left_ns).min(waited_ns);
     let is_between_traps = kind == Kind::Blocked && !thread.watches_calls();
     if rests(thread, cpu_ns, off_ns) {
         if !is_between_traps {
@@ -238,7 +243,7 @@ pub fn wait_ended(thread: &mut Thread, kind: Kind, wall_ns: u64, waited_ns: u64)
     if is_between_traps {
         thread.long_ns = off_ns;
     } else {
-        thread.is_chosen = off_ns > 0 && thread.waits.look(kind, off_ns, wall_ns, cpu_ns);
+        thread.is_chosen = off_ns > 0 && thread.waits.look(kind, off_ns, left_ns, wall_ns, cpu_ns);
     }
     thread.is_chosen || thread.long_ns > 0
 }
@@ -270,7 +275,7 @@ fn book_long(thread: &mut Thread, place: &Place, wall_ns: u64, cpu_ns: u64) {
     if thread.waits.has_choice() {
         thread.settle(wall_ns - long_ns, cpu_ns, raw::gettid());
     }
-    if thread.waits.look(Kind::Blocked, long_ns, wall_ns, cpu_ns) {
+    if thread.waits.look(Kind::Blocked, long_ns, 0, wall_ns, cpu_ns) {
         choose(thread, Kind::Blocked, place);
     }
     thread.settle(wall_ns, cpu_ns, raw::gettid());
@@ -288,7 +293,7 @@ pub fn on_end(thread: &mut Thread, tid: u32) {
     // The kernel tells where a thread is that is in a system call, but not all of its registers.
     let Some((pc, sp)) = clock::blocked_at(tid) else { return };
     let _inside = enter();
-    if thread.waits.look(Kind::Blocked, unseen_ns, wall_ns, cpu_ns) {
+    if thread.waits.look(Kind::Blocked, unseen_ns, 0, wall_ns, cpu_ns) {
         thread.stack = Stack::NONE;
         choose(thread, Kind::Blocked, &Place::blocked(pc, sp));
     }

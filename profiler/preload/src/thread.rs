@@ -185,6 +185,11 @@ impl Thread {
         }
     }
 
+    /// Time in calls that yield which waits for a look at such a call.
+    pub fn left_to_yields_ns(&self) -> u64 {
+        if self.watches_calls() { self.yielded_ns } else { 0 }
+    }
+
     /// Begins measuring the calling thread, whose state this is. `booked_ns`: CPU time that others account for.
     pub fn begin(&mut self, stack: Stack, main: bool, booked_ns: u64) {
         let ordinal = ORDINAL.fetch_add(1, Ordering::Relaxed);

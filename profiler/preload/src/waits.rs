@@ -128,10 +128,10 @@ impl Waits {
         self.off_ns(wall_ns, cpu_ns).saturating_sub(self.seen_ns)
     }
 
-    /// Looks at a stretch of `weight_ns` off the CPU; gives whether its path is the one to keep, by
-    /// [`choose`](Self::choose).
-    pub fn look(&mut self, kind: Kind, weight_ns: u64, wall_ns: u64, cpu_ns: u64) -> bool {
-        self.seen_ns = self.off_ns(wall_ns, cpu_ns);
+    /// Looks at a stretch of `weight_ns` off the CPU, and leaves `left_ns` to another look; gives whether its path is the one to
+    /// keep, by [`choose`](Self::choose).
+    pub fn look(&mut self, kind: Kind, weight_ns: u64, left_ns: u64, wall_ns: u64, cpu_ns: u64) -> bool {
+        self.seen_ns = self.off_ns(wall_ns, cpu_ns).saturating_sub(left_ns);
         if kind == Kind::Blocked {
             self.watched_ns += weight_ns;
         }
