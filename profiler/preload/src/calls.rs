@@ -113,6 +113,13 @@ fn kind(index: u64) -> Kind {
     if yields.contains(&index) { Kind::Preempted } else { Kind::Blocked }
 }
 
+/// Whether the C library's function that yields, a few instructions around a system call, is there. Signal context: yes.
+pub fn yields_at(pc: u64) -> bool {
+    const LENGTH: u64 = 32;
+    let function = REAL.get(Call::sched_yield as usize).map_or(0, |f| f.load(Ordering::Relaxed) as u64);
+    function != 0 && pc.wrapping_sub(function) < LENGTH
+}
+
 const fn c_name(text: &str) -> &CStr {
     match CStr::from_bytes_with_nul(text.as_bytes()) {
         Ok(name) => name,

@@ -136,7 +136,7 @@ fn rests(thread: &Thread, cpu_ns: u64, away_ns: u64) -> bool {
 /// Looks at a stretch of `away_ns` off the CPU that has ended, unless it falls into a rest; gives whether its path is the one to
 /// keep.
 fn looks(thread: &mut Thread, kind: Kind, away_ns: u64, wall_ns: u64, cpu_ns: u64) -> bool {
-    let left_ns = thread.left_to_yields_ns();
+    let left_ns = if kind == Kind::Preempted { thread.left_to_yields_ns() } else { 0 };
     let away_ns = away_ns.saturating_sub(left_ns);
     away_ns > 0
         && !rests(thread, cpu_ns, away_ns)
@@ -162,7 +162,8 @@ fn on_switch(thread: &mut Thread, context: &libc::ucontext_t, wall_ns: u64) -> O
         Some(left_ns) if thread.waits.period() > 1 => wall_ns.saturating_sub(left_ns),
         _ => unseen_ns,
     };
-    let kind = if gave_up(context) { Kind::Blocked } else { Kind::Preempted };
+    let is_blocked = gave_up(context) && !calls::yields_at(cpu::interrupted_pc(context));
+    let kind = if is_blocked { Kind::Blocked } else { Kind::Preempted };
     if looks(thread, kind, away_ns, wall_ns, cpu_ns) {
         choose(thread, kind, &Place::interrupted(context));
     }
@@ -231,8 +232,9 @@ pub fn wait_ended(thread: &mut Thread, kind: Kind, wall_ns: u64, waited_ns: u64)
         return false;
     }
     let cpu_ns = raw::thread_cpu_ns();
-    let left_ns = if kind == Kind::Blocked { thread.left_to_yields_ns() } else { 0 };
-    let off_ns = thread.waits.unseen_ns(wall_ns, cpu_ns).saturating_sub(left_ns).min(waited_ns);
+    let unseen_ns = thread.waits.unseen_ns(wall_ns, cpu_ns);
+    let off_ns = unseen_ns.min(waited_ns);
+    let left_ns = if kind == Kind::Blocked { thread.left_to_yields_ns().min(unseen_ns - off_ns) } else { 0 };
     let is_between_traps = kind == Kind::Blocked && !thread.watches_calls();
     if rests(thread, cpu_ns, off_ns) {
         if !is_between_traps {

@@ -378,6 +378,7 @@ impl Thread {
             && file::is_open()
             && let Some(bill) = self.waits.settle(wall_ns, cpu_ns, tid, self.watches_all())
         {
+            self.yielded_ns = 0;
             self.book_waits(&bill);
         }
     }

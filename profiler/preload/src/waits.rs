@@ -181,10 +181,11 @@ impl Waits {
         if wall_ns.saturating_sub(self.bookings_since_ns) >= WINDOW_NS {
             (self.bookings_since_ns, self.bookings) = (wall_ns, 0);
         }
-        // Who waits on one path again and again need not be booked each time, which takes longer than all the rest.
+        // Who naps on one path again and again need not be booked each time, which takes longer than all the rest.
         let are_two = self.early.iter().any(|early| early.node != 0);
+        let worth_ns = if are_two { WORTH_NS } else { LONG_NS };
         let due = self.watched_ns >= period_ns
-            || self.watched_ns >= WORTH_NS && are_two && self.bookings < BOOKINGS_MAX
+            || self.watched_ns >= worth_ns && self.bookings < BOOKINGS_MAX
             || self.seen_ns >= PREEMPTED_PERIODS * period_ns;
         self.bookings += u32::from(due);
         due
