@@ -8,7 +8,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
 use std::hint::black_box;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use std::{fs, mem, ptr};
@@ -25,13 +25,20 @@ const SAMPLES: usize = 600;
 
 struct Counting;
 
-static IN_HANDLER: AtomicBool = AtomicBool::new(false);
+/// The thread that is in the handler, 0 if none is. Others, such as the one that runs the tests, may allocate meanwhile.
+static IN_HANDLER: AtomicUsize = AtomicUsize::new(0);
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
+/// What tells the calling thread from others, never 0.
+fn this_thread() -> usize {
+    // SAFETY: the function has no requirements.
+    unsafe { libc::pthread_self() as usize }
+}
 
 // SAFETY: everything is passed to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if IN_HANDLER.load(Ordering::Relaxed) {
+        if IN_HANDLER.load(Ordering::Relaxed) == this_thread() {
             ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
         }
         // SAFETY: passed on.
@@ -133,7 +140,7 @@ extern "C" fn sample(_signal: c_int, _info: *mut libc::siginfo_t, context: *mut 
     // SAFETY: the kernel passes the context; see `Session` for the samples.
     let (context, sample) =
         unsafe { (&*context.cast::<libc::ucontext_t>(), &mut (&mut *session.samples.get())[index]) };
-    IN_HANDLER.store(true, Ordering::Relaxed);
+    IN_HANDLER.store(this_thread(), Ordering::Relaxed);
     sample.registers = registers(context);
     let sp = sample.registers.get(7).unwrap();
     let mut memory = Live(sp - RED_ZONE..session.stack_end.load(Ordering::Relaxed) as u64);
@@ -158,7 +165,7 @@ extern "C" fn sample(_signal: c_int, _info: *mut libc::siginfo_t, context: *mut 
     unsafe {
         ptr::copy_nonoverlapping(begin as usize as *const u64, sample.stack.as_mut_ptr(), sample.copied)
     };
-    IN_HANDLER.store(false, Ordering::Relaxed);
+    IN_HANDLER.store(0, Ordering::Relaxed);
     session.next.store(index + 1, Ordering::Relaxed);
 }
 

@@ -133,6 +133,12 @@ pub fn refresh_if_loaded() {
     }
 }
 
+/// The same, once no other thread is at the list. Not in handlers.
+pub fn refresh_when_free() {
+    drop(REGISTRY.lock());
+    refresh_if_loaded();
+}
+
 /// Makes the list anew if something was loaded or unloaded since it was made, but not while more than `unloading` calls
 /// of dlclose are under way: what they may take away cannot be read, and the last of them does this.
 fn refresh_if_changed(registry: &mut Registry, unloading: u32) {

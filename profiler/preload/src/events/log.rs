@@ -23,6 +23,8 @@ use crate::{clock, identity, inside, modules, raw, records};
 
 /// Longest chunk of events, bytes.
 const CHUNK_MAX: u64 = 64 << 10;
+/// Looks at the path of a call after one that has met an unknown module, or a list of modules that another thread was at.
+const TRIES: usize = 8;
 
 /// Operations that the process has begun.
 static POSTS: AtomicU64 = AtomicU64::new(0);
@@ -157,8 +159,10 @@ impl Log {
             path::path(walk, &view, &place, Class::Caller, 0).ok()
         };
         let found = look().or_else(|| {
-            modules::refresh_if_loaded();
-            look()
+            (0..TRIES).find_map(|_| {
+                modules::refresh_when_free();
+                look()
+            })
         });
         found.map_or(NodeId::NONE, |(node, _)| NodeId(node))
     }
