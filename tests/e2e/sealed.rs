@@ -3,14 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::measured::measurement_files;
+use crate::support::measured::{is_sealed, measurement_files};
 use crate::support::{Folded, Workshop, bash, build, falloff_run, outcome, total};
 
 /// The measurement files of a run that are sealed, and those that are not.
 fn measurements(run: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
-    measurement_files(run)
-        .into_iter()
-        .partition(|path| fs::read(path).expect("unreadable file").starts_with(&[0x1f, 0x8b]))
+    measurement_files(run).into_iter().partition(|path| is_sealed(&fs::read(path).expect("unreadable file")))
 }
 
 /// CPU time by path.

@@ -15,11 +15,16 @@ pub fn measurement_files(run: &Path) -> Vec<PathBuf> {
     files.filter(|path| path.extension().is_some_and(|extension| extension == "falloff")).collect()
 }
 
+/// Whether these are the bytes of a sealed measurement file.
+pub fn is_sealed(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0x1f, 0x8b])
+}
+
 /// The bytes of a measurement file, unpacked if it is sealed.
 #[track_caller]
 pub fn measurement_bytes(path: &Path) -> Vec<u8> {
     let mut bytes = fs::read(path).expect("unreadable measurement file");
-    if bytes.starts_with(&[0x1f, 0x8b]) {
+    if is_sealed(&bytes) {
         let mut whole = Vec::new();
         flate2::read::GzDecoder::new(&bytes[..]).read_to_end(&mut whole).expect("damaged seal");
         bytes = whole;
@@ -27,10 +32,15 @@ pub fn measurement_bytes(path: &Path) -> Vec<u8> {
     bytes
 }
 
+#[track_caller]
+fn all_bytes(run: &Path) -> Vec<Vec<u8>> {
+    measurement_files(run).iter().map(|path| measurement_bytes(path)).collect()
+}
+
 /// Most bytes of stack that handlers have used in a run, of the processes that have ended in order.
 #[track_caller]
 pub fn handler_stack(run: &Path) -> u64 {
-    let files: Vec<_> = measurement_files(run).iter().map(|path| measurement_bytes(path)).collect();
+    let files = all_bytes(run);
     let most = files.iter().flat_map(|bytes| {
         let measurement = Measurement::parse(bytes).expect("unreadable measurement");
         measurement.records().filter_map(|record| match record {
@@ -44,7 +54,6 @@ pub fn handler_stack(run: &Path) -> u64 {
 /// How many nodes of a run carry a metric, by its name.
 #[track_caller]
 pub fn nodes_with(run: &Path, name: &str) -> usize {
-    let files: Vec<_> = measurement_files(run).iter().map(|path| measurement_bytes(path)).collect();
     let of_file = |bytes: &Vec<u8>| {
         let measurement = Measurement::parse(bytes).expect("unreadable measurement");
         let metric = measurement.records().find_map(|record| match record {
@@ -55,5 +64,5 @@ pub fn nodes_with(run: &Path, name: &str) -> usize {
             |index: u16| measurement.nodes().flatten().filter(|n| n.metrics >> index & 1 != 0).count();
         metric.map_or(0, carries)
     };
-    files.iter().map(of_file).sum()
+    all_bytes(run).iter().map(of_file).sum()
 }

@@ -30,9 +30,11 @@ pub fn watch() {
 
 /// Shorter calls cannot have blocked: two switches take longer.
 const SHORTEST_NS: u64 = 3_000;
-/// Shorter waits of a kind, blocked and yielding, are looked at together: the one that makes the sum this long stands for all,
-/// and longer ones are it more often. Who yields comes back at once, a hundred thousand times a second.
-const LOOK_NS: [u64; 2] = [100_000, 1_000_000];
+/// Shorter waits are looked at together: the one that makes the sum this long stands for all, and longer ones are it more
+/// often.
+const LOOK_NS: u64 = 100_000;
+/// The same of calls that yield, a hundred thousand times a second.
+const LOOK_AT_YIELDS_NS: u64 = 1_000_000;
 
 /// What a watched call leaves on the stack for [`end`] and [`sample`]: see `cpu::watch`.
 #[repr(C)]
@@ -183,9 +185,7 @@ pub extern "C" fn begin(index: usize, argument: *mut c_void) -> Begun {
         if !thread.watches_calls() && !thread.spin.is_worth(handler::period_ns()) {
             return unwatched;
         }
-        thread.is_calling = true;
-        thread.retry.begin();
-        return Begun { begun_ns, function };
+        return timed(thread, begun_ns, function);
     }
     if !thread.times_calls() {
         return unwatched;
@@ -195,9 +195,14 @@ pub extern "C" fn begin(index: usize, argument: *mut c_void) -> Begun {
     {
         return Begun { begun_ns: 0, function: taken as *mut c_void };
     }
+    timed(thread, clock::wall_ns(), function)
+}
+
+/// Begins a call that is timed.
+fn timed(thread: &mut Thread, begun_ns: u64, function: *mut c_void) -> Begun {
     thread.is_calling = true;
     thread.retry.begin();
-    Begun { begun_ns: clock::wall_ns(), function }
+    Begun { begun_ns, function }
 }
 
 /// Ends a call that was timed. Gives the stack to sample on if this wait is to be sampled; all signals are blocked then,
@@ -239,11 +244,8 @@ fn due_ns(thread: &mut Thread, kind: Kind, passed_ns: u64) -> u64 {
     if passed_ns >= SHORTEST_NS {
         *sum_ns += passed_ns;
     }
-    if LOOK_NS.get(kind as usize).is_some_and(|least_ns| *sum_ns >= *least_ns) {
-        core::mem::take(sum_ns)
-    } else {
-        0
-    }
+    let least_ns = if kind == Kind::Blocked { LOOK_NS } else { LOOK_AT_YIELDS_NS };
+    if *sum_ns >= least_ns { core::mem::take(sum_ns) } else { 0 }
 }
 
 /// Samples the wait that ended, on the handler's stack.
