@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use crate::path::Place;
 use crate::thread::Thread;
 use crate::waits::{Kind, LONG_NS};
-use crate::{clock, cpu, handler, plan, raw, real, signals, start, thread_create};
+use crate::{clock, cpu, handler, plan, raw, real, signals, start, thread_create, turn_clock};
 
 /// Whether any thread's calls are timed.
 pub static WATCHING: AtomicBool = AtomicBool::new(false);
@@ -33,7 +33,7 @@ const SHORTEST_NS: u64 = 3_000;
 /// Shorter waits are looked at together: the one that makes the sum this long stands for all, and longer ones are it more
 /// often.
 const LOOK_NS: u64 = 100_000;
-/// The same of calls that yield, a hundred thousand times a second.
+/// The same of calls that yield, at least.
 const LOOK_AT_YIELDS_NS: u64 = 1_000_000;
 
 /// What a watched call leaves on the stack for [`end`] and [`sample`]: see `cpu::watch`.
@@ -140,8 +140,8 @@ extern "C" fn missing() -> isize {
     -1
 }
 
-/// Stand for a mutex that [`begin`] has taken already.
-extern "C" fn taken() -> c_int {
+/// Stand for what [`begin`] has done already: a yield, or a mutex that is taken.
+extern "C" fn done() -> c_int {
     0
 }
 
@@ -154,7 +154,7 @@ fn take_mutex(mutex: *mut c_void) -> Option<extern "C" fn() -> c_int> {
     let trylock = real::get()?.mutex_trylock?;
     // SAFETY: the program's mutex, which it wants locked.
     match unsafe { trylock(mutex.cast()) } {
-        0 => Some(taken),
+        0 => Some(done),
         libc::EOWNERDEAD => Some(taken_from_the_dead),
         _ => None,
     }
@@ -176,16 +176,8 @@ pub extern "C" fn begin(index: usize, argument: *mut c_void) -> Begun {
     }
     // SAFETY: the calling thread's own state.
     let Some(thread) = thread_create::current().map(|t| unsafe { &mut *t }) else { return unwatched };
-    let kind = kind(index as u64);
-    if kind == Kind::Preempted {
-        let begun_ns = clock::wall_ns();
-        if plan::get().cpu {
-            thread.spin.yields(begun_ns, raw::thread_cpu_ns);
-        }
-        if !thread.watches_calls() && !thread.spin.is_worth(handler::period_ns()) {
-            return unwatched;
-        }
-        return timed(thread, begun_ns, function);
+    if kind(index as u64) == Kind::Preempted {
+        return yields(thread, function);
     }
     if !thread.times_calls() {
         return unwatched;
@@ -205,6 +197,32 @@ fn timed(thread: &mut Thread, begun_ns: u64, function: *mut c_void) -> Begun {
     Begun { begun_ns, function }
 }
 
+/// Yields at once by `function`, as a thread that polls does some hundred thousand times a second, and has the call timed only if
+/// it is worth a look or a booking.
+fn yields(thread: &mut Thread, function: *mut c_void) -> Begun {
+    turn_clock::measure();
+    let begun_ns = turn_clock::now_ns();
+    if plan::get().cpu {
+        thread.spin.yields(begun_ns, raw::thread_cpu_ns);
+    }
+    thread.is_calling = true;
+    // SAFETY: the C library's function, which takes nothing; what it returns, if anything, is 0.
+    unsafe { core::mem::transmute::<*mut c_void, extern "C" fn()>(function)() };
+    thread.is_calling = false;
+    let now_ns = turn_clock::now_ns();
+    thread.spin.returns(now_ns);
+    let passed_ns = now_ns.saturating_sub(begun_ns);
+    if thread.watches_calls() && passed_ns >= SHORTEST_NS {
+        thread.yielded_ns += passed_ns;
+    }
+    let done = done as *mut c_void;
+    if thread.yielded_ns >= look_at_yields_ns() || thread.spin.is_worth(handler::period_ns()) {
+        timed(thread, clock::wall_ns(), done)
+    } else {
+        Begun { begun_ns: 0, function: done }
+    }
+}
+
 /// Ends a call that was timed. Gives the stack to sample on if this wait is to be sampled; all signals are blocked then,
 /// and [`sample`] and [`sampled`] are to follow. Leaves `errno` alone.
 ///
@@ -219,7 +237,13 @@ pub unsafe extern "C" fn end(frame: *const Frame) -> *mut u8 {
     let Some(thread) = thread_create::current().map(|t| unsafe { &mut *t }) else {
         return core::ptr::null_mut();
     };
-    let waited_ns = due_ns(thread, kind, passed_ns);
+    let waited_ns = match kind {
+        Kind::Blocked => due_ns(thread, passed_ns),
+        Kind::Preempted if thread.yielded_ns >= look_at_yields_ns() => {
+            core::mem::take(&mut thread.yielded_ns)
+        }
+        Kind::Preempted => 0,
+    };
     let is_worth = kind == Kind::Preempted && thread.spin.is_worth(handler::period_ns());
     // The child of a vfork has its parent's state before it and is somebody else.
     if waited_ns == 0 && !is_worth || !start::is_on() || !thread.is_task(raw::gettid()) {
@@ -235,17 +259,20 @@ pub unsafe extern "C" fn end(frame: *const Frame) -> *mut u8 {
     core::ptr::null_mut()
 }
 
-/// How long a wait is to be looked at now that a call has ended after `passed_ns`.
-fn due_ns(thread: &mut Thread, kind: Kind, passed_ns: u64) -> u64 {
-    if kind == Kind::Blocked && !thread.watches_calls() {
+/// How long a wait is to be looked at now that a call that blocks has ended after `passed_ns`.
+fn due_ns(thread: &mut Thread, passed_ns: u64) -> u64 {
+    if !thread.watches_calls() {
         return if passed_ns >= LONG_NS { passed_ns } else { 0 };
     }
-    let sum_ns = thread.unlooked_ns(kind);
     if passed_ns >= SHORTEST_NS {
-        *sum_ns += passed_ns;
+        thread.waited_ns += passed_ns;
     }
-    let least_ns = if kind == Kind::Blocked { LOOK_NS } else { LOOK_AT_YIELDS_NS };
-    if *sum_ns >= least_ns { core::mem::take(sum_ns) } else { 0 }
+    if thread.waited_ns >= LOOK_NS { core::mem::take(&mut thread.waited_ns) } else { 0 }
+}
+
+/// The time in yields that is looked at together: a sampling period, as bookings are rarer still.
+fn look_at_yields_ns() -> u64 {
+    LOOK_AT_YIELDS_NS.max(handler::period_ns())
 }
 
 /// Samples the wait that ended, on the handler's stack.

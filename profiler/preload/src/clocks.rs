@@ -82,7 +82,7 @@ impl Clocks {
     /// switches the kernel does more at every switch, also of ranks that yield so often that theirs is closed.
     pub fn arm(&mut self, state: *mut u8, tid: u32, is_helper: bool) {
         let Some(who) = identity::get() else { return };
-        let (plan, period_ns) = (plan::get(), who.options.period_ns());
+        let (plan, period_ns) = (plan::get(), who.options.period_ns);
         self.cpu_clock = if plan.cpu { self.arm_cpu(plan, state, tid, period_ns) } else { CpuClock::None };
         self.wait_clock = match plan.waits {
             WaitClock::Switches if is_helper && signals::traps_are_ours() => WaitClock::SwitchesThenCalls,

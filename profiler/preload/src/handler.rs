@@ -12,7 +12,9 @@ use crate::path::{Place, node_of};
 use crate::plan::Class;
 use crate::thread::Thread;
 use crate::waits::{Kind, Pace};
-use crate::{calls, clock, cpu, file, identity, modules, perf, process, raw, retry, signals, start, states};
+use crate::{
+    calls, clock, cpu, file, identity, modules, perf, process, raw, retry, signals, start, states, turn_clock,
+};
 
 /// What the kernel says of a signal of ours.
 #[repr(C)]
@@ -107,7 +109,7 @@ fn on_cpu(thread: &mut Thread, info: &Info, context: &libc::ucontext_t, wall_ns:
     }
     let place = Place::interrupted(context);
     let rest_ns = cpu_ns.saturating_sub(thread.booked_ns);
-    let passed_ns = thread.spin.share(cpu_ns, rest_ns, period_ns());
+    let passed_ns = thread.spin.share(turn_clock::now_ns(), cpu_ns, rest_ns, period_ns());
     book_cpu(thread, &place, passed_ns);
     thread.update(|record| record.overruns += overruns);
     match thread.clocks.wait_clock {
@@ -263,7 +265,7 @@ pub fn on_wait(thread: &mut Thread, kind: Kind, place: &Place) {
         choose(thread, kind, place);
     }
     if kind == Kind::Preempted && thread.spin.is_worth(period_ns()) && !rests(thread, begin_cpu_ns, 0) {
-        let kept_ns = thread.spin.take(begin_cpu_ns);
+        let kept_ns = thread.spin.take(turn_clock::now_ns(), begin_cpu_ns);
         book_cpu(thread, place, kept_ns);
     }
     settle_if_due(thread, clock::wall_ns(), raw::thread_cpu_ns());
@@ -318,7 +320,7 @@ fn settle_if_due(thread: &mut Thread, wall_ns: u64, cpu_ns: u64) {
 
 /// Nanoseconds between two samples.
 pub fn period_ns() -> u64 {
-    identity::get().map_or(u64::MAX, |i| i.options.period_ns())
+    identity::get().map_or(u64::MAX, |i| i.options.period_ns)
 }
 
 /// Books values on the node of a place.

@@ -51,6 +51,7 @@ mod text;
 mod thread;
 mod thread_create;
 mod tree;
+mod turn_clock;
 mod waits;
 
 #[panic_handler]

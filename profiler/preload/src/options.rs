@@ -74,6 +74,8 @@ pub struct Options {
     pub directory: Text<1024>,
     /// Samples a second of CPU time.
     pub rate: u64,
+    /// Distance of two samples, nanoseconds of CPU time.
+    pub period_ns: u64,
     /// Run that this process belongs to.
     pub run_id: Text<64>,
     /// Rank, or -1.
@@ -94,6 +96,7 @@ impl Options {
         Options {
             directory: Text::new(),
             rate: DEFAULT_RATE,
+            period_ns: period_ns(DEFAULT_RATE),
             run_id: Text::new(),
             rank: falloff_format::header::NO_RANK,
             ranks: 0,
@@ -108,6 +111,7 @@ impl Options {
         let mut options = Options::none();
         options.directory.push(environment.get(DIRECTORY)?);
         options.rate = environment.get(RATE).and_then(decimal).filter(|r| *r > 0).unwrap_or(DEFAULT_RATE);
+        options.period_ns = period_ns(options.rate);
         options.run_id.push(environment.get(RUN_ID).unwrap_or(b""));
         options.allocate = environment.get(ALLOCATE) == Some(b"fallocate");
         let limit = || environment.get(LOG_LIMIT).and_then(decimal).unwrap_or(DEFAULT_LOG_LIMIT);
@@ -121,9 +125,9 @@ impl Options {
         }
         Some(options)
     }
+}
 
-    /// Distance of two samples, nanoseconds of CPU time.
-    pub fn period_ns(&self) -> u64 {
-        (1_000_000_000 / self.rate).max(1)
-    }
+const fn period_ns(rate: u64) -> u64 {
+    let period_ns = 1_000_000_000 / rate;
+    if period_ns == 0 { 1 } else { period_ns }
 }

@@ -73,7 +73,7 @@ pub fn meta(key: &str, value: &[u8]) {
 
 /// What is known of the process before anything is sampled. Nobody else appends yet.
 pub fn describe_process(who: &Identity) {
-    for (index, (name, unit, period)) in (0..).zip(plan::get().metrics(who.options.period_ns())) {
+    for (index, (name, unit, period)) in (0..).zip(plan::get().metrics(who.options.period_ns)) {
         let record = MetricRecord { index, unit: unit as u16, reserved: 0, period };
         append(Patience::Wait, Kind::Metric, record.as_bytes(), &[name]);
     }

@@ -9,7 +9,7 @@ use crate::options::{Environment, Options};
 use crate::text::{Text, base_name};
 use crate::{
     calls, cpu, earlier_image, events, file, identity, modules, plan, process, raw, real, records, signals,
-    states, thread_create,
+    states, thread_create, turn_clock,
 };
 
 const UNSTARTED: u32 = 0;
@@ -96,6 +96,7 @@ fn start() -> Option<u64> {
     thread_create::make_key();
     process::watch_forks();
     modules::begin();
+    turn_clock::begin();
     Some(booked_ns)
 }
 

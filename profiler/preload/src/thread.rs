@@ -303,7 +303,7 @@ impl Thread {
     /// CPU time at a sample of it that stands for so many periods, and whether that was read from the clock: else it is as many
     /// periods after the last reading as the samples since stand for, never more than it really is.
     pub fn cpu_at_sample(&mut self, periods: u64) -> (u64, bool) {
-        let period_ns = identity::get().map_or(READING_NS, |i| i.options.period_ns());
+        let period_ns = identity::get().map_or(READING_NS, |i| i.options.period_ns);
         self.sampled_ns = self.sampled_ns.saturating_add(periods.saturating_mul(period_ns));
         let has_timer = self.clocks.cpu_clock == CpuClock::Timer;
         let most_ns = if has_timer && !self.watches_calls() { TIMER_READING_NS } else { READING_NS };
