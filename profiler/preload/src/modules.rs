@@ -73,8 +73,10 @@ static REGISTRY: Lock<Registry> = Lock::new(Registry::new());
 /// A list that nobody uses any more, for the next: a message-passing library loads and unloads a hundred plugins, and
 /// mapping and unmapping as many lists would cost its start milliseconds.
 static SPARE: AtomicPtr<List> = AtomicPtr::new(core::ptr::null_mut());
-/// The loader's count of changes when the list was made, and of unloads.
-static CHANGES: AtomicU64 = AtomicU64::new(0);
+/// The same of the cache of a list: empty.
+static SPARE_CACHE: AtomicPtr<AtomicU64> = AtomicPtr::new(core::ptr::null_mut());
+/// The loader's counts of loads and unloads when the list was made.
+static LOADS: AtomicU64 = AtomicU64::new(0);
 static UNLOADS: AtomicU64 = AtomicU64::new(0);
 /// Lists made so far.
 static PUBLISHED: AtomicU64 = AtomicU64::new(0);
@@ -142,7 +144,8 @@ pub fn refresh_when_free() {
 /// Makes the list anew if something was loaded or unloaded since it was made, but not while more than `unloading` calls
 /// of dlclose are under way: what they may take away cannot be read, and the last of them does this.
 fn refresh_if_changed(registry: &mut Registry, unloading: u32) {
-    if UNLOADING.load(Ordering::SeqCst) <= unloading && loader_changes() != CHANGES.load(Ordering::Relaxed) {
+    let seen = LOADS.load(Ordering::Relaxed) + UNLOADS.load(Ordering::Relaxed);
+    if UNLOADING.load(Ordering::SeqCst) <= unloading && loader_changes() != seen {
         refresh(registry, false);
     }
 }
@@ -173,9 +176,12 @@ struct Collected {
 }
 
 impl Collected {
-    /// The entry of an object with this bias that is still the same: nothing was unloaded since the list before was made.
+    /// The entry of an object with this bias that is still the same: since the list before was made, nothing was unloaded, or
+    /// nothing was loaded.
     fn known(&self, bias: u64) -> Option<Entry> {
-        let old = self.old.filter(|_| self.unloads == UNLOADS.load(Ordering::Relaxed))?.entries();
+        let is_same =
+            self.unloads == UNLOADS.load(Ordering::Relaxed) || self.loads == LOADS.load(Ordering::Relaxed);
+        let old = self.old.filter(|_| is_same)?.entries();
         // All but a program at fixed addresses begin at their bias.
         let place = old.binary_search_by_key(&bias, |e| e.object.module.start).ok()?;
         old.get(place).filter(|e| e.object.bias == bias).copied()
@@ -223,7 +229,7 @@ fn refresh(registry: &mut Registry, permanent: bool) {
     let mut collected = Collected { entries, len: 0, loads: 0, unloads: 0, old };
     // SAFETY: the callback's contract holds; no handler calls this.
     unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut collected).cast()) };
-    CHANGES.store(collected.loads + collected.unloads, Ordering::Relaxed);
+    LOADS.store(collected.loads, Ordering::Relaxed);
     UNLOADS.store(collected.unloads, Ordering::Relaxed);
     // SAFETY: `collect` wrote this many.
     let entries = unsafe { core::slice::from_raw_parts_mut(collected.entries, collected.len) };
@@ -246,7 +252,7 @@ fn refresh(registry: &mut Registry, permanent: bool) {
         }
         entry.object.module.id = id as u32;
         if !entry.permanent && entry.copy.is_none() {
-            entry.copy = TableCopy::of(&entry.object.module.tables);
+            entry.copy = TableCopy::of(&entry.object.module.tables, &mut registry.spare_copies);
         }
     }
     let cache = old.filter(|_| !unloaded).map(|l| l.cache);
@@ -261,7 +267,10 @@ fn refresh(registry: &mut Registry, permanent: bool) {
         inside::wait_for_all();
         // SAFETY: replaced, and every handler that may have held it has left; the new list has no copy of what is gone.
         unsafe {
-            old.all().filter(|e| e.is_gone(entries)).filter_map(|e| e.copy).for_each(|c| c.free());
+            old.all()
+                .filter(|e| e.is_gone(entries))
+                .filter_map(|e| e.copy)
+                .for_each(|c| c.free(&mut registry.spare_copies));
             free(old, cache.is_none());
         }
     }
@@ -301,8 +310,7 @@ unsafe fn give_back(list: *mut List) {
 /// # Safety
 /// The memory of a list that nobody else knows, with this many entries.
 unsafe fn publish(list: *mut List, len: usize, cache: Option<*const AtomicU64>) -> bool {
-    let cache = cache.or_else(|| raw::map_private(CACHE_LENGTH * 8).map(|m| m.cast_const().cast()));
-    let Some(cache) = cache else { return false };
+    let Some(cache) = cache.or_else(empty_cache) else { return false };
     // SAFETY: by contract; the late slots are never read before they are written.
     unsafe {
         (&raw mut (*list).number).write(PUBLISHED.fetch_add(1, Ordering::Relaxed) + 1);
@@ -314,13 +322,28 @@ unsafe fn publish(list: *mut List, len: usize, cache: Option<*const AtomicU64>) 
     true
 }
 
+/// Memory for a cache.
+fn empty_cache() -> Option<*const AtomicU64> {
+    let spare = SPARE_CACHE.swap(core::ptr::null_mut(), Ordering::AcqRel);
+    if spare.is_null() {
+        raw::map_private(CACHE_LENGTH * 8).map(|m| m.cast_const().cast())
+    } else {
+        Some(spare)
+    }
+}
+
 /// # Safety
 /// Nobody uses the list any more, nor its cache if that goes too.
 unsafe fn free(list: &List, cache_too: bool) {
     // SAFETY: mapped with this size; by contract nobody uses either.
     unsafe {
         if cache_too {
-            raw::unmap(list.cache.cast_mut().cast(), CACHE_LENGTH * 8);
+            let cache = list.cache.cast_mut();
+            cache.write_bytes(0, CACHE_LENGTH);
+            let other = SPARE_CACHE.swap(cache, Ordering::AcqRel);
+            if !other.is_null() {
+                raw::unmap(other.cast(), CACHE_LENGTH * 8);
+            }
         }
         give_back((&raw const *list).cast_mut());
     }

@@ -13,6 +13,7 @@ use zerocopy::{FromZeros, IntoBytes};
 use crate::frame_index::Scratch;
 use crate::object::Object;
 use crate::records::Patience;
+use crate::table_copy::SpareCopies;
 use crate::{file, raw, records};
 
 /// Modules that one process can tell apart.
@@ -35,6 +36,8 @@ pub struct Registry {
     count: usize,
     /// For looking into their files.
     pub scratch: Scratch,
+    /// For copies of their tables.
+    pub spare_copies: SpareCopies,
 }
 
 // SAFETY: reached through a lock only.
@@ -43,7 +46,12 @@ unsafe impl Send for Registry {}
 impl Registry {
     /// Nothing seen.
     pub const fn new() -> Registry {
-        Registry { seen: core::ptr::null_mut(), count: ANONYMOUS_MODULE as usize + 1, scratch: Scratch::NONE }
+        Registry {
+            seen: core::ptr::null_mut(),
+            count: ANONYMOUS_MODULE as usize + 1,
+            scratch: Scratch::NONE,
+            spare_copies: SpareCopies::NONE,
+        }
     }
 
     fn slots(&mut self) -> &mut [Seen] {
