@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use object::elf::{self, FileHeader64, PT_INTERP};
-use object::read::elf::{FileHeader, ProgramHeader};
+use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
 use object::{Endianness, ReadCache};
 
 /// Loaders of C libraries that the sampler does not know: Android's, uClibc's.
@@ -63,12 +63,13 @@ fn of_elf(file: fs::File) -> Option<Kind> {
         .find(|h| h.p_type(endian) == PT_INTERP)
         .and_then(|h| h.data(endian, &cache).ok())
         .map(|path| String::from_utf8_lossy(path.split(|b| *b == 0).next().unwrap_or(&[])).into_owned());
-    let sections = header.sections(endian, &cache).ok();
-    let built_by_go = sections.is_some_and(|sections| {
-        sections.iter().any(|s| {
-            sections.section_name(endian, s).is_ok_and(|n| n == b".go.buildinfo" || n == b".note.go.buildid")
-        })
-    });
+    // One look at all names: they are read one by one otherwise.
+    let names = header
+        .section_strings_index(endian, &cache)
+        .and_then(|index| header.sections(endian, &cache)?.section(index)?.data(endian, &cache))
+        .unwrap_or(&[]);
+    let built_by_go =
+        names.split(|b| *b == 0).any(|n| n.ends_with(b".go.buildinfo") || n.ends_with(b".go.buildid"));
     Some(match interpreter {
         _ if built_by_go => Kind::Go,
         None => Kind::Static,
