@@ -107,6 +107,8 @@ fn on_cpu(thread: &mut Thread, info: &Info, context: &libc::ucontext_t, wall_ns:
         thread.update(|r| r.overruns += 1 + overruns);
         return None;
     }
+    // Rested: the clock need not be read at every sample any more.
+    thread.rests_until_ns = 0;
     let place = Place::interrupted(context);
     let rest_ns = cpu_ns.saturating_sub(thread.booked_ns);
     let passed_ns = thread.spin.share(turn_clock::now_ns(), cpu_ns, rest_ns, period_ns());
