@@ -200,9 +200,10 @@ fn timed(thread: &mut Thread, begun_ns: u64, function: *mut c_void) -> Begun {
 /// Yields at once by `function`, as a thread that polls does some hundred thousand times a second, and has the call timed only if
 /// it is worth a look or a booking.
 fn yields(thread: &mut Thread, function: *mut c_void) -> Begun {
+    let samples_cpu = plan::get().cpu;
     turn_clock::measure();
     let begun_ns = turn_clock::now_ns();
-    if plan::get().cpu {
+    if samples_cpu {
         thread.spin.yields(begun_ns, raw::thread_cpu_ns);
     }
     thread.is_calling = true;
@@ -210,7 +211,9 @@ fn yields(thread: &mut Thread, function: *mut c_void) -> Begun {
     unsafe { core::mem::transmute::<*mut c_void, extern "C" fn()>(function)() };
     thread.is_calling = false;
     let now_ns = turn_clock::now_ns();
-    thread.spin.returns(now_ns);
+    if samples_cpu {
+        thread.spin.returns(now_ns);
+    }
     let passed_ns = now_ns.saturating_sub(begun_ns);
     if thread.watches_calls() && passed_ns >= SHORTEST_NS {
         thread.yielded_ns += passed_ns;

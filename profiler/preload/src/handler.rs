@@ -111,7 +111,11 @@ fn on_cpu(thread: &mut Thread, info: &Info, context: &libc::ucontext_t, wall_ns:
     thread.rests_until_ns = 0;
     let place = Place::interrupted(context);
     let rest_ns = cpu_ns.saturating_sub(thread.booked_ns);
-    let passed_ns = thread.spin.share(turn_clock::now_ns(), cpu_ns, rest_ns, period_ns());
+    let passed_ns = if thread.spin.is_used() {
+        thread.spin.share(turn_clock::now_ns(), cpu_ns, rest_ns, period_ns())
+    } else {
+        rest_ns
+    };
     book_cpu(thread, &place, passed_ns);
     thread.update(|record| record.overruns += overruns);
     match thread.clocks.wait_clock {
