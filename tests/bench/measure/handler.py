@@ -48,11 +48,17 @@ class Handler:
                 self.objects[pathlib.Path(own).name, "user" if frames[0] == own else "kernel"] += 1
 
     @property
-    def seconds(self):
-        return self.total * PERIOD / 1e9
+    def taken(self):
+        """Samples after the start."""
+        seconds = self.total * PERIOD / 1e9
+        return self.samples * seconds / (seconds + START)
 
-    def us_a_sample(self, *kinds):
-        """Microseconds a sample in code that is not the program's: of kind "user", "kernel" or both."""
-        inside = sum(count for (_, kind), count in self.objects.items() if kind in kinds)
-        taken = self.samples * self.seconds / (self.seconds + START)
-        return inside * PERIOD / 1e3 / taken if taken else float("nan")
+    def us(self, *kinds):
+        """Microseconds in code that is not the program's: of kind "user", "kernel" or both."""
+        return sum(count for (_, kind), count in self.objects.items() if kind in kinds) * PERIOD / 1e3
+
+
+def us_a_sample(runs, *kinds):
+    """Microseconds a sample over all of some runs: one has some dozens of perf's samples in a handler, too few to tell."""
+    taken = sum(one.taken for one in runs)
+    return sum(one.us(*kinds) for one in runs) / taken if taken else float("nan")

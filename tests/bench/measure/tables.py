@@ -113,12 +113,12 @@ def handlers(peers, commands, work, runs):
         seen[name, peer].append(one)
     rows, results = [], {}
     for (name, peer), ones in seen.items():
-        user = statistics.median(one.us_a_sample("user") for one in ones)
-        both = [one.us_a_sample("user", "kernel") for one in ones]
-        results[name, peer.title] = statistics.median(both)
-        rows.append([name, peer.title, sum(one.samples for one in ones), f"{user:.1f}", interval(both, 1)])
+        user, both = handler.us_a_sample(ones, "user"), handler.us_a_sample(ones, "user", "kernel")
+        results[name, peer.title] = both
+        each = [handler.us_a_sample([one], "user", "kernel") for one in ones]
+        rows.append([name, peer.title, sum(one.samples for one in ones), f"{user:.1f}", f"{both:.1f}", interval(each, 1)])
     print(f"## Time in the handler, us a sample (perf -c {handler.PERIOD} over the profiled program)\n")
-    print(table(["program", "profiler", "samples", "user", "user and kernel, median [quartiles]"], rows))
+    print(table(["program", "profiler", "samples", "user", "user and kernel", "of one run, median [quartiles]"], rows))
     return results
 
 
