@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use object::elf::{self, FileHeader64, PT_INTERP};
+use object::read::StringTable;
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
 use object::{Endianness, ReadCache};
 
@@ -63,19 +64,27 @@ fn of_elf(file: fs::File) -> Option<Kind> {
         .find(|h| h.p_type(endian) == PT_INTERP)
         .and_then(|h| h.data(endian, &cache).ok())
         .map(|path| String::from_utf8_lossy(path.split(|b| *b == 0).next().unwrap_or(&[])).into_owned());
-    // One look at all names: they are read one by one otherwise.
-    let names = header
-        .section_strings_index(endian, &cache)
-        .and_then(|index| header.sections(endian, &cache)?.section(index)?.data(endian, &cache))
-        .unwrap_or(&[]);
     let built_by_go =
-        names.split(|b| *b == 0).any(|n| n.ends_with(b".go.buildinfo") || n.ends_with(b".go.buildid"));
+        has_section(header, endian, &cache, &[b".go.buildinfo", b".note.go.buildid"]).unwrap_or(false);
     Some(match interpreter {
         _ if built_by_go => Kind::Go,
         None => Kind::Static,
         Some(loader) if OTHER_LOADERS.iter().any(|name| loader.contains(name)) => Kind::OtherLibrary(loader),
         Some(_) => Kind::Dynamic,
     })
+}
+
+/// Whether a file has a section of one of these names. The names are read at once: by the table's own strings each takes a read.
+fn has_section(
+    header: &FileHeader64<Endianness>,
+    endian: Endianness,
+    cache: &ReadCache<fs::File>,
+    wanted: &[&[u8]],
+) -> object::read::Result<bool> {
+    let sections = header.sections(endian, cache)?;
+    let bytes = sections.section(header.section_strings_index(endian, cache)?)?.data(endian, cache)?;
+    let names = StringTable::new(bytes, 0, bytes.len() as u64);
+    Ok(sections.iter().any(|section| section.name(endian, names).is_ok_and(|name| wanted.contains(&name))))
 }
 
 #[cfg(test)]

@@ -187,11 +187,12 @@ pub extern "C" fn begin(index: usize, argument: *mut c_void) -> Begun {
     {
         return Begun { begun_ns: 0, function: taken as *mut c_void };
     }
-    timed(thread, clock::wall_ns(), function)
+    timed(thread, function)
 }
 
 /// Begins a call that is timed.
-fn timed(thread: &mut Thread, begun_ns: u64, function: *mut c_void) -> Begun {
+fn timed(thread: &mut Thread, function: *mut c_void) -> Begun {
+    let begun_ns = clock::wall_ns();
     thread.is_calling = true;
     thread.retry.begin();
     Begun { begun_ns, function }
@@ -220,7 +221,7 @@ fn yields(thread: &mut Thread, function: *mut c_void) -> Begun {
     }
     let done = done as *mut c_void;
     if thread.yielded_ns >= look_at_yields_ns() || thread.spin.is_worth(handler::period_ns()) {
-        timed(thread, clock::wall_ns(), done)
+        timed(thread, done)
     } else {
         Begun { begun_ns: 0, function: done }
     }

@@ -70,11 +70,9 @@ pub struct List {
 
 static LIST: AtomicPtr<List> = AtomicPtr::new(core::ptr::null_mut());
 static REGISTRY: Lock<Registry> = Lock::new(Registry::new());
-/// A list that nobody uses any more, for the next: a message-passing library loads and unloads a hundred plugins, and
-/// mapping and unmapping as many lists would cost its start milliseconds.
-static SPARE: AtomicPtr<List> = AtomicPtr::new(core::ptr::null_mut());
-/// The same of the cache of a list: empty.
-static SPARE_CACHE: AtomicPtr<AtomicU64> = AtomicPtr::new(core::ptr::null_mut());
+static SPARE_LIST: Spare = Spare::new(size_of::<List>());
+/// Empty.
+static SPARE_CACHE: Spare = Spare::new(CACHE_LENGTH * size_of::<AtomicU64>());
 /// The loader's counts of loads and unloads when the list was made.
 static LOADS: AtomicU64 = AtomicU64::new(0);
 static UNLOADS: AtomicU64 = AtomicU64::new(0);
@@ -84,6 +82,35 @@ static PUBLISHED: AtomicU64 = AtomicU64::new(0);
 static FORKED: AtomicBool = AtomicBool::new(false);
 /// Calls of dlclose under way: what is not permanent may not be read in place. Lowered under the registry's lock only.
 static UNLOADING: AtomicU32 = AtomicU32::new(0);
+
+/// Memory of a length that nobody uses any more, for the next: a message-passing library loads and unloads a hundred plugins,
+/// and mapping and unmapping as often would cost its start milliseconds.
+struct Spare {
+    memory: AtomicPtr<u8>,
+    length: usize,
+}
+
+impl Spare {
+    const fn new(length: usize) -> Spare {
+        Spare { memory: AtomicPtr::new(core::ptr::null_mut()), length }
+    }
+
+    /// That, or memory newly mapped.
+    fn take(&self) -> Option<*mut u8> {
+        let spare = self.memory.swap(core::ptr::null_mut(), Ordering::AcqRel);
+        if spare.is_null() { raw::map_private(self.length) } else { Some(spare) }
+    }
+
+    /// # Safety
+    /// Memory from [`take`](Self::take) that nobody uses any more.
+    unsafe fn give(&self, memory: *mut u8) {
+        let other = self.memory.swap(memory, Ordering::AcqRel);
+        if !other.is_null() {
+            // SAFETY: mapped with this length, and the only pointer to it.
+            unsafe { raw::unmap(other, self.length) };
+        }
+    }
+}
 
 impl List {
     fn entries(&self) -> &[Entry] {
@@ -221,7 +248,7 @@ unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _: usize, data: *mut
 
 /// Makes the list anew and publishes it, if anything changed. Not in handlers.
 fn refresh(registry: &mut Registry, permanent: bool) {
-    let Some(list) = memory() else { return };
+    let Some(list) = SPARE_LIST.take().map(|memory| memory.cast::<List>()) else { return };
     // SAFETY: lists are freed in this function only, under the lock.
     let old = unsafe { LIST.load(Ordering::SeqCst).as_ref() };
     // SAFETY: the memory of a list that nobody else knows.
@@ -238,7 +265,7 @@ fn refresh(registry: &mut Registry, permanent: bool) {
     let same = old.is_some_and(|l| !unloaded && l.late().is_empty() && l.len == entries.len());
     if same {
         // SAFETY: published nowhere.
-        unsafe { give_back(list) };
+        unsafe { SPARE_LIST.give(list.cast()) };
         return;
     }
     old.iter().flat_map(|l| l.all()).filter(|e| e.is_gone(entries)).for_each(|e| registry.unloaded(e.index));
@@ -260,7 +287,7 @@ fn refresh(registry: &mut Registry, permanent: bool) {
     // SAFETY: this many entries were written.
     if !unsafe { publish(list, entries.len(), cache) } {
         // SAFETY: published nowhere.
-        unsafe { give_back(list) };
+        unsafe { SPARE_LIST.give(list.cast()) };
         return;
     }
     if let Some(old) = old {
@@ -287,30 +314,13 @@ fn introduce(entry: &mut Entry, permanent: bool, registry: &mut Registry) {
     }
 }
 
-/// Memory for a list.
-fn memory() -> Option<*mut List> {
-    let spare = SPARE.swap(core::ptr::null_mut(), Ordering::AcqRel);
-    if spare.is_null() { raw::map_private(size_of::<List>()).map(|m| m.cast()) } else { Some(spare) }
-}
-
-/// Keeps the memory of a list for the next.
-///
-/// # Safety
-/// It comes from [`memory`], and nobody uses it any more.
-unsafe fn give_back(list: *mut List) {
-    let other = SPARE.swap(list, Ordering::AcqRel);
-    if !other.is_null() {
-        // SAFETY: mapped with this size, and the only pointer to it.
-        unsafe { raw::unmap(other.cast(), size_of::<List>()) };
-    }
-}
-
 /// Makes a list, whose entries are written, the one that handlers use.
 ///
 /// # Safety
 /// The memory of a list that nobody else knows, with this many entries.
 unsafe fn publish(list: *mut List, len: usize, cache: Option<*const AtomicU64>) -> bool {
-    let Some(cache) = cache.or_else(empty_cache) else { return false };
+    let fresh = || SPARE_CACHE.take().map(|memory| memory.cast_const().cast());
+    let Some(cache) = cache.or_else(fresh) else { return false };
     // SAFETY: by contract; the late slots are never read before they are written.
     unsafe {
         (&raw mut (*list).number).write(PUBLISHED.fetch_add(1, Ordering::Relaxed) + 1);
@@ -322,16 +332,6 @@ unsafe fn publish(list: *mut List, len: usize, cache: Option<*const AtomicU64>) 
     true
 }
 
-/// Memory for a cache.
-fn empty_cache() -> Option<*const AtomicU64> {
-    let spare = SPARE_CACHE.swap(core::ptr::null_mut(), Ordering::AcqRel);
-    if spare.is_null() {
-        raw::map_private(CACHE_LENGTH * 8).map(|m| m.cast_const().cast())
-    } else {
-        Some(spare)
-    }
-}
-
 /// # Safety
 /// Nobody uses the list any more, nor its cache if that goes too.
 unsafe fn free(list: &List, cache_too: bool) {
@@ -340,12 +340,9 @@ unsafe fn free(list: &List, cache_too: bool) {
         if cache_too {
             let cache = list.cache.cast_mut();
             cache.write_bytes(0, CACHE_LENGTH);
-            let other = SPARE_CACHE.swap(cache, Ordering::AcqRel);
-            if !other.is_null() {
-                raw::unmap(other.cast(), CACHE_LENGTH * 8);
-            }
+            SPARE_CACHE.give(cache.cast());
         }
-        give_back((&raw const *list).cast_mut());
+        SPARE_LIST.give((&raw const *list).cast_mut().cast());
     }
 }
 
