@@ -66,7 +66,7 @@ pub use entry::Format;
 pub use error::TableError;
 pub use index::IndexEntry;
 pub use memory::{Memory, StackCopy};
-pub use module::{Module, Tables};
+pub use module::{Extent, Module, Tables};
 pub use modules::{ModuleList, Modules};
 pub use registers::{Registers, Room};
 pub use replay::{Replay, Update};

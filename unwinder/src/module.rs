@@ -104,6 +104,27 @@ pub struct Module<'a> {
     pub closed: bool,
 }
 
+/// Where a module lies: all that a frame needs to know of it whose rule is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// As [`Module::start`].
+    pub start: u64,
+    /// As [`Module::end`].
+    pub end: u64,
+    /// As [`Module::id`].
+    pub id: u32,
+    /// As [`Module::closed`].
+    pub closed: bool,
+}
+
+impl Extent {
+    /// Whether `pc` belongs to the module.
+    #[inline]
+    pub fn contains(&self, pc: u64) -> bool {
+        self.start <= pc && pc < self.end
+    }
+}
+
 /// What the tables say of an address.
 #[derive(Clone, Debug)]
 pub(crate) struct Location<'a> {
@@ -118,6 +139,11 @@ impl<'a> Module<'a> {
     #[inline]
     pub fn contains(&self, pc: u64) -> bool {
         self.start <= pc && pc < self.end
+    }
+
+    /// Where it lies.
+    pub fn extent(&self) -> Extent {
+        Extent { start: self.start, end: self.end, id: self.id, closed: self.closed }
     }
 
     /// Whether there are any frame descriptions.

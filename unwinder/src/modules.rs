@@ -2,14 +2,20 @@
 //!
 //! From an address to the module it belongs to.
 
-use crate::module::Module;
+use crate::module::{Extent, Module};
 
 /// Finds modules. Asked in signal context, so an implementation takes no locks.
 pub trait Modules {
     /// The module that `pc` belongs to.
     fn find(&self, pc: u64) -> Option<Module<'_>>;
 
-    /// The same for a word that may be no address at all: not worth a search of its own.
+    /// Where that module lies: asked for every frame that leaves the module of the one before, so worth an answer that copies
+    /// no more than this.
+    fn extent(&self, pc: u64) -> Option<Extent> {
+        self.find(pc).map(|module| module.extent())
+    }
+
+    /// The same as [`find`](Self::find) for a word that may be no address at all: not worth a search of its own.
     fn known(&self, word: u64) -> Option<Module<'_>> {
         self.find(word)
     }

@@ -29,16 +29,20 @@ pub(crate) struct Record {
     first: u32,
     /// From the stack pointer to the saved frame pointer; the lowest three bits are flags.
     second: u32,
+    /// What the code belongs to.
+    module: u32,
+    /// The caller's; beside the rest, since another page of cold memory would take as long as forty frames.
+    pub(crate) mark: u32,
 }
 
-const _: () = assert!(size_of::<Record>() == 32);
+const _: () = assert!(size_of::<Record>() == 40);
 
 impl Record {
-    pub(crate) const EMPTY: Self = Self { pc: 0, sp: 0, fp: 0, first: 0, second: 0 };
+    pub(crate) const EMPTY: Self = Self { pc: 0, sp: 0, fp: 0, first: 0, second: 0, module: 0, mark: 0 };
 
-    /// The frame at `cursor`, and the way to its caller.
+    /// The frame at `cursor` in code of this module, and the way to its caller. It has no mark.
     #[inline(always)]
-    pub(crate) fn new(cursor: &Cursor, way: Way) -> Self {
+    pub(crate) fn new(cursor: &Cursor, way: Way, module: u32) -> Self {
         let interrupted = if cursor.origin == Origin::Call { 0 } else { INTERRUPTED };
         let distance = |slot: u64| slot.wrapping_sub(cursor.sp);
         let (first, second, kind) = match way {
@@ -52,13 +56,14 @@ impl Record {
         // Ways that lead down the stack, far away or to odd places are rare, and can be walked again.
         let known = (first | second) & (u64::MAX << 32 | 7) == 0;
         let flags = if known { second as u32 | kind } else { UNKNOWN } | interrupted;
-        Self { pc: cursor.lookup(), sp: cursor.sp, fp: cursor.fp, first: first as u32, second: flags }
+        let Cursor { sp, fp, .. } = *cursor;
+        Self { pc: cursor.lookup(), sp, fp, first: first as u32, second: flags, module, mark: 0 }
     }
 
     /// The frame as it is given to callers.
     #[inline]
-    pub(crate) fn frame(&self, module: u32) -> Frame {
-        Frame { pc: self.pc, module }
+    pub(crate) fn frame(&self) -> Frame {
+        Frame { pc: self.pc, module: self.module }
     }
 
     /// The stack pointer.
@@ -71,7 +76,7 @@ impl Record {
     #[inline]
     pub(crate) fn is_same_frame(&self, other: &Self) -> bool {
         let registers = self.pc == other.pc && self.sp == other.sp && self.fp == other.fp;
-        registers && (self.second ^ other.second) & INTERRUPTED == 0
+        registers && (self.second ^ other.second) & INTERRUPTED == 0 && self.module == other.module
     }
 
     /// Whether the stack as it is now still leads from this frame to `caller`, to which it has led before.

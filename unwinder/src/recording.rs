@@ -1,7 +1,8 @@
 //! Signal context: yes
 //!
 //! A walk into the memory of the path before it. That path stands at the beginning, the outermost frame first; the new
-//! frames come from the other end, the innermost last, and overwrite what is met no more.
+//! frames come from the other end, the innermost last, and overwrite what is met no more. The innermost stays there: so a
+//! path that is shorter than the one before leaves all frames of that one for the next that goes as deep again.
 //!
 //! ```text
 //! records  0 ──────────── old ····· top ──────────── N
@@ -41,6 +42,8 @@ pub(crate) struct Recording<'r, const N: usize> {
     cut: usize,
     /// Innermost frames that are on other stacks than those further out.
     elsewhere: usize,
+    /// Whether the innermost frame is that of the path before; known once it is there.
+    is_same_place: Option<bool>,
 }
 
 impl<'r, const N: usize> Recording<'r, N> {
@@ -53,19 +56,19 @@ impl<'r, const N: usize> Recording<'r, N> {
 
     pub(crate) fn new(replay: &'r mut Replay<N>) -> Self {
         let old = replay.one_stack;
-        let mut recording = Self {
+        Self {
             replay,
             old,
             run: 0..0,
-            meets_at: 0,
+            // The innermost frame meets none.
+            meets_at: u64::MAX,
             top: N,
             lowest: 0,
             ring: false,
             cut: 0,
             elsewhere: 0,
-        };
-        recording.look_out();
-        recording
+            is_same_place: None,
+        }
     }
 
     /// Makes the frames that were taken in the path that is kept. `None` if frames were lost for the sake of others that
@@ -75,23 +78,37 @@ impl<'r, const N: usize> Recording<'r, N> {
             self.flush();
         }
         let met = self.run.end;
-        let as_before = met > 0 && end == self.replay.end;
-        let kept = if as_before { met.min(self.replay.marked) } else { 0 };
+        let marked = if end == self.replay.end { self.replay.marked } else { 0 };
+        let mut kept = met.min(marked);
         let depth = match self.ring {
             false => {
-                self.copy(self.top..N, met);
+                self.copy(self.top..N - 1, met);
                 met + (N - self.top)
             }
             true => self.fold(met, frames)?,
         };
         let fold = if self.ring { Self::OUTER } else { 0 };
-        self.replay.one_stack = match frames.saturating_sub(self.elsewhere) {
-            _ if self.elsewhere == 0 => depth,
-            outer if fold > 0 => outer.min(fold),
-            outer => outer,
-        };
-        (self.replay.depth, self.replay.fold) = (depth, fold);
-        (self.replay.marked, self.replay.end) = (kept, end);
+        if self.top == N - 1 && !self.ring {
+            // All callers are as they were, and so is what was further in, up to where frames were left out.
+            let whole = if self.replay.fold > 0 { self.replay.fold } else { N };
+            self.replay.one_stack = self.replay.one_stack.min(whole);
+            self.replay.marked = marked.min(whole);
+            let is_same_path = self.is_same_place == Some(true) && whole == N && depth == self.replay.depth;
+            if is_same_path && kept == met && self.replay.mark(met) != 0 {
+                kept = depth;
+            }
+        } else {
+            self.replay.one_stack = match frames.saturating_sub(self.elsewhere) {
+                _ if self.elsewhere == 0 => depth.saturating_sub(1),
+                outer if fold > 0 => outer.min(fold),
+                outer => outer,
+            };
+            self.replay.marked = kept;
+        }
+        (self.replay.depth, self.replay.fold, self.replay.end) = (depth, fold, end);
+        if kept < depth {
+            self.replay.innermost_mut().mark = 0;
+        }
         let folded = if fold > 0 { Some(fold) } else { None };
         Some(Update { kept, depth, folded, end })
     }
@@ -105,40 +122,40 @@ impl<'r, const N: usize> Recording<'r, N> {
             return None;
         }
         let outermost = (self.top + self.cut - lowest).min(ring.len());
-        self.replay.records.get_mut(ring.clone())?.rotate_left(outermost);
-        self.replay.labels.get_mut(ring)?.rotate_left(outermost);
+        self.replay.records.get_mut(ring)?.rotate_left(outermost);
         self.copy(lowest..lowest + (Self::OUTER - met), met);
-        self.copy(Self::RING_END..N, Self::OUTER);
+        self.copy(Self::RING_END..N - 1, Self::OUTER);
         Some(Self::OUTER + Self::INNER)
     }
 
+    /// Copies records, mostly one or two, to a lower place.
     fn copy(&mut self, from: Range<usize>, to: usize) {
-        self.replay.records.copy_within(from.clone(), to);
-        self.replay.labels.copy_within(from, to);
+        for (from, to) in from.zip(to..) {
+            if let (Some(record), Some(place)) =
+                (self.replay.records.get(from).copied(), self.replay.records.get_mut(to))
+            {
+                *place = record;
+            }
+        }
     }
 
     /// Whether the frame of the path before with this index is `frame`.
-    fn is_at(&self, index: usize, frame: &Record, module: u32) -> bool {
-        let (Some(record), Some(label)) = (self.replay.records.get(index), self.replay.labels.get(index))
-        else {
-            return false;
-        };
-        record.is_same_frame(frame) && label.module == module
+    fn is_at(&self, index: usize, frame: &Record) -> bool {
+        self.replay.records.get(index).is_some_and(|record| record.is_same_frame(frame))
     }
 
     /// The frame of the path before that is the same as `frame`.
-    fn find(&mut self, frame: &Record, module: u32) -> Option<usize> {
-        self.old = self.old.min(self.intact());
-        let mut last = self.old.checked_sub(1)?;
-        while self.replay.records.get(last)?.sp() < frame.sp() {
-            self.old = last;
-            last = last.checked_sub(1)?;
-        }
-        if self.is_at(last, frame, module) {
+    fn find(&mut self, frame: &Record) -> Option<usize> {
+        let old = self.replay.records.get(..self.old.min(self.intact()))?;
+        let is_outside = |record: &Record| record.sp() >= frame.sp();
+        self.old =
+            if old.last().is_some_and(is_outside) { old.len() } else { old.partition_point(is_outside) };
+        let last = self.old.checked_sub(1)?;
+        if self.is_at(last, frame) {
             return Some(last);
         }
         // A function without a frame and its caller have the same stack pointer.
-        last.checked_sub(1).filter(|next| self.is_at(*next, frame, module))
+        last.checked_sub(1).filter(|next| self.is_at(*next, frame))
     }
 
     /// After a change to what may be met: from where on, and how much of it has to stay.
@@ -154,44 +171,53 @@ impl<'r, const N: usize> Recording<'r, N> {
         }
     }
 
+    /// Takes in the innermost frame. Its mark, if it is that of the path before, is looked at when all others are known.
+    fn begin(&mut self, frame: Record) {
+        self.top = N - 1;
+        let innermost = self.replay.innermost_mut();
+        self.is_same_place.get_or_insert(innermost.is_same_frame(&frame));
+        let mark = innermost.mark;
+        *innermost = frame;
+        innermost.mark = mark;
+        self.look_out();
+    }
+
     /// Adds a new frame outside of all others.
     #[inline(always)]
-    fn add(&mut self, frame: Record, module: u32) {
+    fn add(&mut self, frame: Record) {
         if self.top > self.lowest {
             self.top -= 1;
         } else {
             self.ring = true;
             self.top = Self::RING_END - 1;
         }
-        if let (Some(record), Some(label)) =
-            (self.replay.records.get_mut(self.top), self.replay.labels.get_mut(self.top))
-        {
-            (*record, label.module) = (frame, module);
+        if let Some(record) = self.replay.records.get_mut(self.top) {
+            *record = frame;
         }
     }
 
     /// Takes in a frame at which the path before may be met.
     #[cold]
     #[inline(never)]
-    fn meet(&mut self, frame: Record, module: u32) -> bool {
+    fn meet(&mut self, frame: Record) -> bool {
         if !self.run.is_empty() {
             // Across the fold the next frame is none that was left out, so nothing is left out there any more.
             let next = self.run.start.checked_sub(1).filter(|_| self.run.start != self.replay.fold);
             if let Some(next) = next
-                && self.is_at(next, &frame, module)
+                && self.is_at(next, &frame)
             {
                 self.run.start = next;
                 return true;
             }
             self.flush();
         }
-        let found = self.find(&frame, module);
+        let found = self.find(&frame);
         if let Some(index) = found {
             self.run = index..index + 1;
         }
         self.look_out();
         if found.is_none() {
-            self.add(frame, module);
+            self.add(frame);
         }
         found.is_some()
     }
@@ -203,10 +229,8 @@ impl<'r, const N: usize> Recording<'r, N> {
         for index in mem::take(&mut self.run).rev() {
             self.old = index;
             self.look_out();
-            if let (Some(record), Some(label)) =
-                (self.replay.records.get(index).copied(), self.replay.labels.get(index).copied())
-            {
-                self.add(record, label.module);
+            if let Some(record) = self.replay.records.get(index).copied() {
+                self.add(record);
             }
         }
     }
@@ -220,10 +244,15 @@ impl<'r, const N: usize> Recording<'r, N> {
 impl<const N: usize> Path for Recording<'_, N> {
     #[inline(always)]
     fn push(&mut self, cursor: &Cursor, way: Way, module: u32) -> Result<bool, End> {
+        let frame = Record::new(cursor, way, module);
         if cursor.sp >= self.meets_at {
-            return Ok(self.meet(Record::new(cursor, way), module));
+            return Ok(self.meet(frame));
         }
-        self.add(Record::new(cursor, way), module);
+        if self.top == N {
+            self.begin(frame);
+        } else {
+            self.add(frame);
+        }
         Ok(false)
     }
 
@@ -264,7 +293,6 @@ impl<const N: usize> Path for Recording<'_, N> {
     fn reset(&mut self) {
         self.old = self.intact();
         (self.run, self.top, self.ring) = (0..0, N, false);
-        (self.cut, self.elsewhere) = (0, 0);
-        self.look_out();
+        (self.cut, self.elsewhere, self.meets_at) = (0, 0, u64::MAX);
     }
 }

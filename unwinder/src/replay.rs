@@ -15,8 +15,8 @@ use crate::walker::Walker;
 /// What a walk has found, and how much of it is as it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Update {
-    /// Number of outermost frames that are as in the path before, and marked. They have kept their marks; the others
-    /// have mark 0. If `end` is not as before, none is kept.
+    /// Number of outermost frames that are as in the path before, and marked, or as in an earlier one that went deeper. They
+    /// have kept their marks; the others have mark 0. If `end` is not as before, none is kept.
     pub kept: usize,
     /// Number of frames now.
     pub depth: usize,
@@ -27,20 +27,13 @@ pub struct Update {
     pub end: End,
 }
 
-/// What belongs to a frame and is not needed to replay it. All zero is valid.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub(crate) struct Label {
-    pub(crate) module: u32,
-    pub(crate) mark: u32,
-}
-
 /// The path of one thread, the outermost frame first, with a mark of the caller's on each frame.
 ///
 /// A frame with the same program counter, stack pointer and frame pointer as before leads to the same caller if the
 /// words of the stack that its compact rule reads are still the same. So a walk that meets a frame of the path before
 /// only compares those words, frame by frame, and goes on by itself from the first difference. The result is exactly that
-/// of a whole walk; the frames that are kept need neither be found nor looked up again.
+/// of a whole walk; the frames that are kept need neither be found nor looked up again. A path that is as before up to its
+/// innermost frame leaves what was further in before: a program often goes there again.
 ///
 /// At most `N` frames are kept, `N` being at least 64. Of a longer path the outermost three quarters of `N` and the
 /// innermost 64th are kept and all others left out, whatever the path was before.
@@ -75,13 +68,14 @@ pub struct Replay<const N: usize> {
     pub(crate) depth: usize,
     /// Index of the first frame inside of those that are left out; 0 if none are.
     pub(crate) fold: usize,
-    /// Outermost frames that are on one stack: each has a lower stack pointer than the one before, or the same.
+    /// Records from the outermost frame inwards that lead to each other on one stack, each with a lower stack pointer than the
+    /// one before, or the same: the callers of this path, and of earlier ones that went deeper.
     pub(crate) one_stack: usize,
-    /// Outermost frames that are marked.
+    /// How many of them are marked.
     pub(crate) marked: usize,
     pub(crate) end: End,
+    /// Callers from the beginning; the innermost frame at the end.
     pub(crate) records: [Record; N],
-    pub(crate) labels: [Label; N],
 }
 
 impl<const N: usize> Default for Replay<N> {
@@ -94,16 +88,7 @@ impl<const N: usize> Replay<N> {
     /// An empty path.
     pub const fn new() -> Self {
         const { assert!(N >= 64, "the parts of a folded path have to be long enough") };
-        let (record, label) = (Record::EMPTY, Label { module: 0, mark: 0 });
-        Self {
-            depth: 0,
-            fold: 0,
-            one_stack: 0,
-            marked: 0,
-            end: End::Root,
-            records: [record; N],
-            labels: [label; N],
-        }
+        Self { depth: 0, fold: 0, one_stack: 0, marked: 0, end: End::Root, records: [Record::EMPTY; N] }
     }
 
     /// Walks the stack from `registers` outwards and makes the path found the one that is kept.
@@ -156,7 +141,8 @@ impl<const N: usize> Replay<N> {
     /// The mark of a frame; 0 if it has none.
     #[inline]
     pub fn mark(&self, index: usize) -> u32 {
-        if index < self.marked { self.labels.get(index).map_or(0, |label| label.mark) } else { 0 }
+        let is_marked = index < self.marked.min(self.depth) || self.is_innermost(index);
+        if is_marked { self.records.get(self.place(index)).map_or(0, |record| record.mark) } else { 0 }
     }
 
     /// Marks a frame. Frames are marked from the outermost inwards: a mark that would leave an unmarked frame outside of
@@ -166,15 +152,32 @@ impl<const N: usize> Replay<N> {
         if index > self.marked || index >= self.depth {
             return;
         }
-        if let Some(label) = self.labels.get_mut(index) {
-            label.mark = mark;
+        let place = self.place(index);
+        if let Some(record) = self.records.get_mut(place) {
+            record.mark = mark;
+        }
+        if !self.is_innermost(index) {
             self.marked = self.marked.max(index + 1);
         }
     }
 
     /// The frame that a record stands for, kept or not.
     fn at(&self, index: usize) -> Option<Frame> {
-        let (record, label) = (self.records.get(index)?, self.labels.get(index)?);
-        Some(record.frame(label.module))
+        self.records.get(self.place(index)).map(Record::frame)
+    }
+
+    fn is_innermost(&self, index: usize) -> bool {
+        index + 1 == self.depth
+    }
+
+    /// Where the record of a frame is.
+    fn place(&self, index: usize) -> usize {
+        if self.is_innermost(index) { N - 1 } else { index }
+    }
+
+    /// The record of the innermost frame.
+    pub(crate) fn innermost_mut(&mut self) -> &mut Record {
+        // Never out of bounds: N is at least 64.
+        &mut self.records[N - 1]
     }
 }

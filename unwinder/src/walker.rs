@@ -11,7 +11,7 @@ use crate::entry::Fde;
 use crate::expression::Fault;
 use crate::leaf;
 use crate::memory::Memory;
-use crate::module::Module;
+use crate::module::Extent;
 use crate::modules::Modules;
 use crate::path::Path;
 use crate::registers::{Registers, Room};
@@ -45,7 +45,7 @@ pub(crate) struct Walker<'w, S, M> {
     /// Steps to lower addresses so far.
     switches: usize,
     /// The module of the last frame.
-    module: Option<Module<'w>>,
+    module: Option<Extent>,
     /// If the step out of the last frame rests on the word of an indirect call: why the walk ends without it.
     to_prove: Option<End>,
     /// The number of frames up to such a step, until the frame it led to is borne out by that one's own caller.
@@ -95,7 +95,7 @@ impl<'w, S: Modules, M: Memory> Walker<'w, S, M> {
 
     /// The frame description of the last frame.
     pub(crate) fn fde(&self, lookup: u64) -> Result<Fde<'w>, End> {
-        let module = self.module.as_ref().ok_or(End::NoModule)?;
+        let module = self.modules.find(lookup).ok_or(End::NoModule)?;
         module.locate(lookup).ok().and_then(|location| location.fde).ok_or(End::NoCfi)
     }
 
@@ -103,13 +103,13 @@ impl<'w, S: Modules, M: Memory> Walker<'w, S, M> {
     #[inline(always)]
     pub(crate) fn look_up<A: Arch>(&mut self, lookup: u64) -> Rule {
         if !self.module.as_ref().is_some_and(|module| module.contains(lookup)) {
-            self.module = self.modules.find(lookup);
+            self.module = self.modules.extent(lookup);
         }
         let Some(module) = &self.module else { return Rule::NO_CFI };
         match self.cache.get(lookup >> A::KEY_SHIFT) {
             Some(rule) => rule,
             None if module.closed => Rule::NO_CFI,
-            None => self.find_rule::<A>(module, lookup),
+            None => self.find_rule::<A>(lookup),
         }
     }
 
@@ -137,8 +137,9 @@ impl<'w, S: Modules, M: Memory> Walker<'w, S, M> {
 
     #[cold]
     #[inline(never)]
-    fn find_rule<A: Arch>(&self, module: &Module<'_>, lookup: u64) -> Rule {
-        let rule = compact::rule_at::<A>(module, lookup);
+    fn find_rule<A: Arch>(&self, lookup: u64) -> Rule {
+        let Some(module) = self.modules.find(lookup) else { return Rule::NO_CFI };
+        let rule = compact::rule_at::<A>(&module, lookup);
         self.cache.put(lookup >> A::KEY_SHIFT, rule);
         rule
     }

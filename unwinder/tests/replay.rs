@@ -433,6 +433,34 @@ fn marks() {
     assert_eq!(update(&mut replay).kept, 0);
 }
 
+/// A path that ends further out and then goes as deep as before, through the same calls.
+#[test]
+fn returns_and_calls_again() {
+    let (sections, memory) = (small_module(), cache_memory());
+    let (modules, cache) = ([module_of(&sections)], Cache::new(&memory).unwrap());
+    let list = ModuleList::new(&modules).unwrap();
+    let mut replay = Box::new(Replay::<64>::new());
+    let mut update = |words: &[u64], start: usize| {
+        let mut memory = Counted(StackCopy::new(STACK, words), 0);
+        // At another instruction each time.
+        let registers = at(PLAIN + 1 + start as u64, STACK + 16 * start as u64, 0);
+        let update = replay.update::<X86_64, _, _>(&registers, &list, &cache, &mut memory, &mut Room::new());
+        let marks: Vec<u32> = replay.frames().take(update.kept).map(|(_, mark)| mark).collect();
+        assert_eq!(marks, (1000..1000 + update.kept as u32).collect::<Vec<u32>>());
+        mark_all(&mut replay);
+        (update.kept, update.depth)
+    };
+    let words = recursion(40);
+    assert_eq!(update(&words, 0), (0, 41));
+    assert_eq!([update(&words, 30), update(&words, 0)], [(10, 11), (40, 41)]);
+    assert_eq!([update(&words, 25), update(&words, 35), update(&words, 1)], [(15, 16), (5, 6), (39, 40)]);
+    // The function that was met at 30 has returned and called another: what was inside of it is gone.
+    let mut others = words.clone();
+    others[2 * 29 + 1] = PLAIN + 2;
+    assert_eq!([update(&words, 30), update(&others, 0)], [(10, 11), (10, 41)]);
+    assert_eq!([update(&others, 30), update(&words, 0)], [(10, 11), (10, 41)]);
+}
+
 /// A signal handler on a stack of its own, above or below the thread's: what it has interrupted is kept.
 #[test]
 fn handler_on_another_stack() {
@@ -458,8 +486,9 @@ fn handler_on_another_stack() {
         };
         assert_eq!(update(handlers), (0, 23, End::Root));
         assert!((21..=23).contains(&update(handlers).0));
-        assert_eq!(update(main), (21, 21, End::Root), "interrupted again at the same place");
-        assert_eq!(update(handlers), (21, 23, End::Root));
+        assert_eq!(update(main), (20, 21, End::Root), "interrupted again at the same place");
+        let (kept, depth, end) = update(handlers);
+        assert!((21..=22).contains(&kept) && (depth, end) == (23, End::Root), "{kept} frames kept");
     }
 }
 
