@@ -12,7 +12,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use falloff_format::records::{MODULE_EXECUTABLE, MODULE_LOADER, MODULE_SAMPLER, MODULE_VDSO};
 use unwinder::CACHE_LENGTH;
 
-use crate::frame_index::{self, FrameIndices};
+use crate::frame_index;
 use crate::object::Object;
 use crate::registry::Registry;
 use crate::signals::Hold;
@@ -20,54 +20,13 @@ use crate::sync::Lock;
 use crate::table_copy::TableCopy;
 use crate::{identity, inside, raw};
 
+mod list;
 mod view;
 
+use list::{Entry, List, OBJECTS_MAX};
 pub use view::{View, view};
 
-/// Objects that a handler can add before the list is made anew.
-const LATE_MAX: usize = 256;
-/// Objects that a list can hold.
-const OBJECTS_MAX: usize = 4096;
-
-/// A loaded object in a list.
-#[derive(Clone, Copy)]
-pub struct Entry {
-    object: Object,
-    /// Index in the measurement file.
-    index: u16,
-    /// There since start-up: it is never unloaded.
-    permanent: bool,
-    frames: FrameIndices,
-    /// Of a module that is not permanent.
-    copy: Option<TableCopy>,
-    /// Where its path stands; the loader's own text, valid while the object is loaded.
-    name: *const core::ffi::c_char,
-}
-
-impl Entry {
-    /// Whether it is not among what is loaded now.
-    fn is_gone(&self, now: &[Entry]) -> bool {
-        let place = now.binary_search_by_key(&self.object.module.start, |n| n.object.module.start);
-        !place.is_ok_and(|i| now.get(i).is_some_and(|n| n.object.same_load(&self.object)))
-    }
-
-    /// What the report calls it. Only while it is loaded.
-    fn path(&self) -> &CStr {
-        path(self.object.flags, self.name)
-    }
-}
-
-/// What is loaded at one time. Only so much of its memory exists as was ever used.
-pub struct List {
-    number: u64,
-    len: usize,
-    late_len: AtomicU32,
-    cache: *const AtomicU64,
-    late: [Entry; LATE_MAX],
-    /// By address.
-    entries: [Entry; OBJECTS_MAX],
-}
-
+#[unsafe(link_section = ".data")]
 static LIST: AtomicPtr<List> = AtomicPtr::new(core::ptr::null_mut());
 static REGISTRY: Lock<Registry> = Lock::new(Registry::new());
 static SPARE_LIST: Spare = Spare::new(size_of::<List>());
@@ -81,6 +40,7 @@ static PUBLISHED: AtomicU64 = AtomicU64::new(0);
 /// Whether this is the child of a fork.
 static FORKED: AtomicBool = AtomicBool::new(false);
 /// Calls of dlclose under way: what is not permanent may not be read in place. Lowered under the registry's lock only.
+#[unsafe(link_section = ".data")]
 static UNLOADING: AtomicU32 = AtomicU32::new(0);
 
 /// Memory of a length that nobody uses any more, for the next: a message-passing library loads and unloads a hundred plugins,
@@ -109,27 +69,6 @@ impl Spare {
             // SAFETY: mapped with this length, and the only pointer to it.
             unsafe { raw::unmap(other, self.length) };
         }
-    }
-}
-
-impl List {
-    fn entries(&self) -> &[Entry] {
-        self.entries.get(..self.len).unwrap_or(&[])
-    }
-
-    fn late(&self) -> &[Entry] {
-        self.late.get(..self.late_len.load(Ordering::Acquire) as usize).unwrap_or(&[])
-    }
-
-    fn all(&self) -> impl Iterator<Item = &Entry> {
-        self.entries().iter().chain(self.late())
-    }
-
-    fn find(&self, pc: u64) -> Option<&Entry> {
-        let after = self.entries().partition_point(|e| e.object.module.start <= pc);
-        let near =
-            after.checked_sub(1).and_then(|i| self.entries().get(i)).filter(|e| e.object.module.contains(pc));
-        near.or_else(|| self.late().iter().find(|e| e.object.module.contains(pc)))
     }
 }
 
@@ -321,13 +260,8 @@ fn introduce(entry: &mut Entry, permanent: bool, registry: &mut Registry) {
 unsafe fn publish(list: *mut List, len: usize, cache: Option<*const AtomicU64>) -> bool {
     let fresh = || SPARE_CACHE.take().map(|memory| memory.cast_const().cast());
     let Some(cache) = cache.or_else(fresh) else { return false };
-    // SAFETY: by contract; the late slots are never read before they are written.
-    unsafe {
-        (&raw mut (*list).number).write(PUBLISHED.fetch_add(1, Ordering::Relaxed) + 1);
-        (&raw mut (*list).len).write(len);
-        (&raw mut (*list).late_len).write(AtomicU32::new(0));
-        (&raw mut (*list).cache).write(cache);
-    }
+    // SAFETY: by contract.
+    unsafe { List::complete(list, PUBLISHED.fetch_add(1, Ordering::Relaxed) + 1, len, cache) };
     LIST.store(list, Ordering::SeqCst);
     true
 }

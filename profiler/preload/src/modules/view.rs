@@ -6,10 +6,10 @@ use core::sync::atomic::Ordering;
 
 use falloff_format::helpers::starts_helpers;
 use falloff_format::node::{Frame as FormatFrame, PSEUDO_MODULE, UNLISTED_MODULE};
-use falloff_format::records::MODULE_SAMPLER;
-use unwinder::{CACHE_LENGTH, Cache, Frame, Module, Modules, Section};
+use unwinder::{CACHE_LENGTH, Cache, Extent, Frame, Module, Modules, Section};
 
-use super::{Entry, LATE_MAX, LIST, List, REGISTRY, UNLOADING, path};
+use super::list::{Entry, LATE_MAX, List};
+use super::{LIST, REGISTRY, UNLOADING, path};
 use crate::loader;
 use crate::object::Object;
 use crate::registry::{self, ANONYMOUS_MODULE};
@@ -36,7 +36,7 @@ impl View<'_> {
         self.blind.get()
     }
 
-    /// Tells lists apart: 1 for the first.
+    /// The list's number.
     pub fn number(&self) -> u64 {
         self.list.number
     }
@@ -50,9 +50,9 @@ impl View<'_> {
     /// A walked frame as the measurement file names it. `None`: it is this library's and belongs in no path, since what
     /// the application calls us for is its own cost.
     pub fn frame(&self, frame: &Frame) -> Option<FormatFrame> {
-        match self.entry(frame.module) {
-            Some(entry) if entry.object.flags & MODULE_SAMPLER != 0 => None,
-            Some(entry) => Some(FormatFrame::new(entry.index, frame.pc.wrapping_sub(entry.object.bias))),
+        match self.list.brief(frame.module) {
+            Some(brief) if brief.is_sampler => None,
+            Some(brief) => Some(FormatFrame::new(brief.index, frame.pc.wrapping_sub(brief.bias))),
             None => Some(FormatFrame::new(ANONYMOUS_MODULE, frame.pc)),
         }
     }
@@ -63,7 +63,7 @@ impl View<'_> {
             PSEUDO_MODULE | UNLISTED_MODULE => true,
             index if registry::is_recorded(index) => true,
             ANONYMOUS_MODULE => registry::record_anonymous(),
-            index => match (REGISTRY.try_lock(), self.list.all().find(|e| e.index == index)) {
+            index => match (REGISTRY.lock_soon(), self.list.all().find(|e| e.index == index)) {
                 // While objects may be unloaded, their names may be gone.
                 (_, Some(entry)) if self.restricted && !entry.permanent => false,
                 (Some(mut registry), Some(entry)) => {
@@ -83,8 +83,8 @@ impl View<'_> {
 
     /// An address as the measurement file names it, if it belongs to a module that is known.
     pub fn frame_at(&self, address: u64) -> Option<FormatFrame> {
-        let entry = self.list.find(address)?;
-        Some(FormatFrame::new(entry.index, address.wrapping_sub(entry.object.bias)))
+        let (_, brief) = self.list.locate(address)?;
+        Some(FormatFrame::new(brief.index, address.wrapping_sub(brief.bias)))
     }
 
     /// Whether a thread that begins at this address, in code that is loaded, is a run-time library's own.
@@ -92,17 +92,23 @@ impl View<'_> {
         self.list.find(address).is_some_and(|entry| starts_helpers(base_name(entry.path().to_bytes())))
     }
 
-    /// The entry whose module has this id.
-    fn entry(&self, id: u32) -> Option<&Entry> {
-        let (entries, id) = (self.list.entries(), id as usize);
-        entries.get(id).or_else(|| self.list.late().get(id.checked_sub(entries.len())?))
+    /// The id of an address's module, which is looked for if no list has it.
+    fn locate(&self, pc: u64) -> Option<u32> {
+        match self.list.locate(pc) {
+            Some((id, _)) => Some(id),
+            None if self.restricted => {
+                self.blind.set(true);
+                None
+            }
+            None => self.discover(pc),
+        }
     }
 
     /// Learns of an object that no list has: the C library loaded it by itself, or just now.
     #[cold]
     #[inline(never)]
-    fn discover(&self, pc: u64) -> Option<&Entry> {
-        let Some(mut registry) = REGISTRY.try_lock() else {
+    fn discover(&self, pc: u64) -> Option<u32> {
+        let Some(mut registry) = REGISTRY.lock_soon() else {
             self.blind.set(true);
             return None;
         };
@@ -123,9 +129,8 @@ impl View<'_> {
             (&raw mut (*place).frames).write([None; 2]);
             (&raw mut (*place).copy).write(None);
             (&raw mut (*place).name).write(name);
+            Some(self.list.add_late())
         }
-        self.list.late_len.store(slot as u32 + 1, Ordering::Release);
-        self.list.late().get(slot)
     }
 
     /// An entry's module, as far as it may be looked at now.
@@ -149,15 +154,13 @@ impl View<'_> {
 
 impl Modules for View<'_> {
     fn find(&self, pc: u64) -> Option<Module<'_>> {
-        let entry = match self.list.find(pc) {
-            Some(entry) => entry,
-            None if self.restricted => {
-                self.blind.set(true);
-                return None;
-            }
-            None => self.discover(pc)?,
-        };
+        let entry = self.list.entry(self.locate(pc)?)?;
         Some(self.module(entry, pc))
+    }
+
+    fn extent(&self, pc: u64) -> Option<Extent> {
+        let id = self.locate(pc)?;
+        Some(self.list.brief(id)?.extent(id, self.restricted))
     }
 
     fn known(&self, word: u64) -> Option<Module<'_>> {
