@@ -29,6 +29,7 @@ const PAGE: u64 = 4096;
 const FIRST_CHUNK: u64 = CLAIM_UNIT;
 
 /// Start of the mapping; null while this process has no file.
+#[unsafe(link_section = ".data")]
 static BASE: AtomicPtr<u8> = AtomicPtr::new(core::ptr::null_mut());
 /// Pages below this offset exist without asking (blocks allocated at the start).
 static ALLOCATED: AtomicU64 = AtomicU64::new(0);

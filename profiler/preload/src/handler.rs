@@ -57,7 +57,8 @@ pub extern "C" fn stack_for(info: *mut libc::siginfo_t, context: *mut c_void) ->
 /// Takes one sample, on the handler stack of the thread that the signal names. Makes raw system calls only, so `errno`
 /// stays as it is.
 pub extern "C" fn on_sample(info: *mut libc::siginfo_t, context: *mut c_void) {
-    let begin_ns = clock::wall_ns();
+    turn_clock::measure();
+    let begin_ns = turn_clock::now_ns();
     let _inside = enter();
     // SAFETY: the kernel passes both to a handler with SA_SIGINFO.
     let (info, context) = unsafe { (&*info.cast::<Info>(), &*context.cast::<libc::ucontext_t>()) };
@@ -72,18 +73,18 @@ pub extern "C" fn on_sample(info: *mut libc::siginfo_t, context: *mut c_void) {
         thread.retry.is_due |= retry::interrupted_by_us(context, gave_up(context));
     }
     let begin_cpu_ns = match source {
-        Source::Cpu => on_cpu(thread, info, context, begin_ns),
-        Source::Switch => on_switch(thread, context, begin_ns),
-        Source::Wall => on_wall(thread, context, begin_ns),
+        Source::Cpu => on_cpu(thread, info, context),
+        Source::Switch => on_switch(thread, context),
+        Source::Wall => on_wall(thread, context),
         Source::Event(index) => on_event(thread, context, index),
     };
     count_time(thread, begin_ns, begin_cpu_ns);
 }
 
-/// Counts the time in the handler, from its beginning by both clocks as far as they are known. A long sample is followed by a
-/// rest.
-fn count_time(thread: &mut Thread, wall_ns: u64, cpu_ns: Option<u64>) {
-    let mut passed_ns = clock::wall_ns() - wall_ns;
+/// Counts the time in the handler, from its beginning by the clock of turns and, as far as it is known, by that of CPU time. A
+/// long sample is followed by a rest.
+fn count_time(thread: &mut Thread, begin_ns: u64, cpu_ns: Option<u64>) {
+    let mut passed_ns = turn_clock::now_ns().saturating_sub(begin_ns);
     if let Some(cpu_ns) = cpu_ns.filter(|_| passed_ns > LONG_NS) {
         let now_ns = thread.look_at_cpu();
         // Others may have had the processor meanwhile.
@@ -100,8 +101,10 @@ const LONG_NS: u64 = 100_000;
 const REST: u64 = 10;
 
 /// A sample of CPU time: all that has passed since the last goes to this path. Gives the CPU time at its beginning.
-fn on_cpu(thread: &mut Thread, info: &Info, context: &libc::ucontext_t, wall_ns: u64) -> Option<u64> {
+fn on_cpu(thread: &mut Thread, info: &Info, context: &libc::ucontext_t) -> Option<u64> {
     let overruns = if info.code == libc::SI_TIMER { info.overrun.max(0) as u64 } else { 0 };
+    let wait_clock = thread.clocks.wait_clock;
+    let wall_ns = if wait_clock == WaitClock::None { 0 } else { clock::wall_ns() };
     let (cpu_ns, is_read) = thread.cpu_at_sample(1 + overruns);
     if cpu_ns < thread.rests_until_ns {
         thread.update(|r| r.overruns += 1 + overruns);
@@ -118,7 +121,7 @@ fn on_cpu(thread: &mut Thread, info: &Info, context: &libc::ucontext_t, wall_ns:
     };
     book_cpu(thread, &place, passed_ns);
     thread.update(|record| record.overruns += overruns);
-    match thread.clocks.wait_clock {
+    match wait_clock {
         // What was off the CPU outside the calls that are watched has been preempted, or waited unseen.
         _ if thread.watches_calls() && is_read && !thread.is_calling => {
             let unseen_ns = thread.waits.unseen_ns(wall_ns, cpu_ns);
@@ -161,8 +164,8 @@ fn book_cpu(thread: &mut Thread, place: &Place, cpu_ns: u64) {
 }
 
 /// The thread runs again after a switch away from it.
-fn on_switch(thread: &mut Thread, context: &libc::ucontext_t, wall_ns: u64) -> Option<u64> {
-    let cpu_ns = raw::thread_cpu_ns();
+fn on_switch(thread: &mut Thread, context: &libc::ucontext_t) -> Option<u64> {
+    let (wall_ns, cpu_ns) = (clock::wall_ns(), raw::thread_cpu_ns());
     let left_ns = thread.clocks.last_switch().map(|r| r.time_ns);
     // Where every switch traps, the clocks tell its length; else the time of the one that trapped does.
     let unseen_ns = thread.waits.unseen_ns(wall_ns, cpu_ns);
@@ -183,12 +186,12 @@ fn on_switch(thread: &mut Thread, context: &libc::ucontext_t, wall_ns: u64) -> O
 
 /// Wall time has passed. A thread that is in a system call, or at one that begins again, waits there; the time of one that
 /// runs belongs to other clocks.
-fn on_wall(thread: &mut Thread, context: &libc::ucontext_t, wall_ns: u64) -> Option<u64> {
+fn on_wall(thread: &mut Thread, context: &libc::ucontext_t) -> Option<u64> {
     let pc = cpu::interrupted_pc(context);
     if !ends_in_system_call(pc) && !ends_in_system_call(pc.wrapping_add(cpu::SYSTEM_CALL_LENGTH)) {
         return None;
     }
-    let cpu_ns = raw::thread_cpu_ns();
+    let (wall_ns, cpu_ns) = (clock::wall_ns(), raw::thread_cpu_ns());
     let unseen_ns = thread.waits.unseen_ns(wall_ns, cpu_ns);
     if looks(thread, Kind::Blocked, unseen_ns, wall_ns, cpu_ns) {
         choose(thread, Kind::Blocked, &Place::interrupted(context));
@@ -260,18 +263,18 @@ pub fn wait_ended(thread: &mut Thread, kind: Kind, wall_ns: u64, waited_ns: u64)
 
 /// Takes the path of a watched call that has returned.
 pub fn on_wait(thread: &mut Thread, kind: Kind, place: &Place) {
-    let (begin_ns, begin_cpu_ns) = (clock::wall_ns(), raw::thread_cpu_ns());
+    let (begin_ns, begin_cpu_ns) = (turn_clock::now_ns(), raw::thread_cpu_ns());
     let _inside = enter();
     if !start::is_on() || !file::is_open() && !process::open_in_child(thread) {
         return;
     }
     if thread.long_ns > 0 {
-        book_long(thread, place, begin_ns, begin_cpu_ns);
+        book_long(thread, place, clock::wall_ns(), begin_cpu_ns);
     } else if thread.is_chosen {
         choose(thread, kind, place);
     }
     if kind == Kind::Preempted && thread.spin.is_worth(period_ns()) && !rests(thread, begin_cpu_ns, 0) {
-        let kept_ns = thread.spin.take(turn_clock::now_ns(), begin_cpu_ns);
+        let kept_ns = thread.spin.take(begin_ns, begin_cpu_ns);
         book_cpu(thread, place, kept_ns);
     }
     settle_if_due(thread, clock::wall_ns(), raw::thread_cpu_ns());

@@ -6,8 +6,10 @@ use crate::raw;
 use crate::sync::Lock;
 
 /// Which of the two counters handlers that begin now use.
+#[unsafe(link_section = ".data")]
 static EPOCH: AtomicU32 = AtomicU32::new(0);
 /// Handlers inside, by the parity of the epoch in which they began.
+#[unsafe(link_section = ".data")]
 static INSIDE: [AtomicU32; 2] = [AtomicU32::new(0), AtomicU32::new(0)];
 static WAITER: Lock<()> = Lock::new(());
 

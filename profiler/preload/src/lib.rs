@@ -7,6 +7,10 @@
 //! The exported symbols are `pthread_create` (`thread_create`), `dlclose` (`dl`), the functions that could hide or take our
 //! signals (`signals`), the exec family (`exec`), calls that may wait (`calls`), `_exit` (`process`), what marks sections, some
 //! functions of MPI among it (`sections`), and the functions of MPI whose calls are logged (`events`). No other symbol is exported, and nothing is imported that musl lacks, so that a program of another C library still runs: see `real`.
+//!
+//! When a sample comes, most memory is cold, and each page that is touched costs as much as some hundred instructions. What
+//! every sample reads stands together: in [`Thread`](thread::Thread), and in `.data`, where small statics would otherwise lie
+//! between large tables.
 #![no_std]
 
 #[cfg_attr(target_arch = "x86_64", path = "cpu_x86_64.rs")]

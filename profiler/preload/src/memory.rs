@@ -61,40 +61,37 @@ impl Stack {
     }
 }
 
-/// A page of another stack.
-struct Copy {
-    page: usize,
-    words: [u64; PAGE / 8],
-}
-
 /// Room for pages of other stacks; part of a thread's state because it is too large for a stack.
+#[repr(C)]
 pub struct Copies {
-    copies: [Copy; COPIES],
+    /// Addresses of the pages, apart from what they hold: these are looked at in every walk.
+    pages: [usize; COPIES],
     turn: usize,
+    words: [[u64; PAGE / 8]; COPIES],
 }
 
 impl Copies {
     /// Forgets what an earlier walk copied.
     fn clear(&mut self) {
-        self.copies.iter_mut().for_each(|c| c.page = 0);
+        self.pages = [0; COPIES];
     }
 
     fn read(&mut self, address: usize) -> Option<u64> {
         let page = address / PAGE * PAGE;
         let word = address % PAGE / 8;
-        if let Some(copy) = self.copies.iter().find(|c| c.page == page) {
-            return copy.words.get(word).copied();
+        if let Some(copy) = self.pages.iter().position(|p| *p == page) {
+            return self.words.get(copy)?.get(word).copied();
         }
         self.turn = (self.turn + 1) % COPIES;
-        let copy = self.copies.get_mut(self.turn)?;
-        copy.page = 0;
+        let (place, words) = (self.pages.get_mut(self.turn)?, self.words.get_mut(self.turn)?);
+        *place = 0;
         // SAFETY: the words as bytes; any bytes are valid words.
-        let bytes = unsafe { core::slice::from_raw_parts_mut(copy.words.as_mut_ptr().cast(), PAGE) };
+        let bytes = unsafe { core::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), PAGE) };
         if page == 0 || !raw::read_memory(raw::getpid(), page, bytes) {
             return None;
         }
-        copy.page = page;
-        copy.words.get(word).copied()
+        *place = page;
+        words.get(word).copied()
     }
 }
 

@@ -28,7 +28,7 @@ pub unsafe fn begin() {
     *CHUNK.lock() = Chunk::first(ChunkKind::Records, NO_OWNER);
 }
 
-/// Whether to wait for somebody else who is appending. A handler must not: it may have interrupted him.
+/// How long to wait for somebody else who is appending. A handler not for long: it may have interrupted him.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Patience {
     /// Outside handlers, or where nobody else can be appending.
@@ -39,7 +39,7 @@ pub enum Patience {
 
 /// Appends a record; gives the file offset of its fixed part.
 pub fn append(patience: Patience, kind: Kind, fixed: &[u8], text: &[&[u8]]) -> Option<u64> {
-    let mut chunk = if patience == Patience::Wait { CHUNK.lock() } else { CHUNK.try_lock()? };
+    let mut chunk = if patience == Patience::Wait { CHUNK.lock() } else { CHUNK.lock_soon()? };
     if !file::is_open() {
         return None;
     }

@@ -17,6 +17,7 @@ const STARTING: u32 = 1;
 const ON: u32 = 2;
 const OFF: u32 = 3;
 
+#[unsafe(link_section = ".data")]
 static STATE: AtomicU32 = AtomicU32::new(UNSTARTED);
 
 unsafe extern "C" {

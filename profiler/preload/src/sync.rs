@@ -1,4 +1,4 @@
-//! Signal context: yes (`try_lock` only). A lock for short, rare work outside handlers.
+//! Signal context: yes (`try_lock` and `lock_soon` only). A lock for short, rare work outside handlers.
 
 use core::cell::UnsafeCell;
 use core::ops::{Deref, DerefMut};
@@ -30,6 +30,19 @@ impl<T> Lock<T> {
             .compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed)
             .ok()
             .map(|_| Guard(self))
+    }
+
+    /// The value, unless somebody has it for longer than such work takes: then the thread that a handler has interrupted, or one
+    /// that has lost its processor.
+    pub fn lock_soon(&self) -> Option<Guard<'_, T>> {
+        /// Some 50 us.
+        const TURNS: usize = 2000;
+        (0..TURNS).find_map(|turn| {
+            if turn > 0 {
+                core::hint::spin_loop();
+            }
+            self.try_lock()
+        })
     }
 
     /// The value, as soon as nobody has it. Not in handlers.

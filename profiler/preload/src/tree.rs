@@ -10,7 +10,7 @@ use crate::raw;
 /// Longest chunk of nodes, bytes.
 const CHUNK_MAX: u64 = 4 << 20;
 /// Slots of the first index.
-const FIRST_INDEX: usize = 1 << 9;
+const FIRST_INDEX: usize = 1 << 11;
 
 /// Why a sample has no node. Its time goes to the next one.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,8 @@ pub enum Dropped {
     NotNow,
 }
 
-/// Nodes of one thread.
+/// Nodes of one thread. Memory that is all zero is an empty tree; one in use must not be moved.
+#[repr(C)]
 pub struct Tree {
     owner: u32,
     /// By class.
@@ -30,12 +31,15 @@ pub struct Tree {
     index: *mut u32,
     slots: usize,
     count: usize,
+    /// The index while it is small: near what else a sample needs, and no mapping to make for a short thread.
+    first: [u32; FIRST_INDEX],
 }
 
 impl Tree {
-    /// An empty tree of the thread with this ordinal.
-    pub const fn new(owner: u32) -> Tree {
-        Tree { owner, chunks: [Chunk::NONE; Class::COUNT], index: core::ptr::null_mut(), slots: 0, count: 0 }
+    /// Becomes the empty tree of the thread with this ordinal. The nodes before stay in the file.
+    pub fn begin(&mut self, owner: u32) {
+        self.release();
+        self.owner = owner;
     }
 
     /// The ordinal of the thread.
@@ -45,11 +49,15 @@ impl Tree {
 
     /// Frees the index; the nodes stay in the file.
     pub fn release(&mut self) {
-        if !self.index.is_null() {
+        if self.slots > 0 {
+            self.first.fill(0);
+        }
+        if self.slots > FIRST_INDEX {
             // SAFETY: mapped by `grow` with this size, used by this tree only.
             unsafe { raw::unmap(self.index.cast(), self.slots * 4) };
         }
-        *self = Tree::new(self.owner);
+        self.chunks = [Chunk::NONE; Class::COUNT];
+        (self.index, self.slots, self.count) = (core::ptr::null_mut(), 0, 0);
     }
 
     /// The node of `class` under `parent` (the node of a caller, 0 for the root) with this frame and section, made if need
@@ -129,13 +137,16 @@ impl Tree {
         }
     }
 
-    /// Doubles the index.
+    /// Makes the index, or doubles it.
     fn grow(&mut self) -> bool {
-        let slots = (self.slots * 2).max(FIRST_INDEX);
+        if self.slots == 0 {
+            (self.index, self.slots) = (self.first.as_mut_ptr(), FIRST_INDEX);
+            return true;
+        }
+        let slots = self.slots * 2;
         let Some(memory) = raw::map_private(slots * 4) else { return false };
         let (old, old_slots) = (self.index, self.slots);
-        self.index = memory.cast();
-        self.slots = slots;
+        (self.index, self.slots) = (memory.cast(), slots);
         for i in 0..old_slots {
             // SAFETY: below the old length.
             let id = unsafe { old.add(i).read() };
@@ -146,7 +157,7 @@ impl Tree {
                 unsafe { self.index.add(slot).write(id) };
             }
         }
-        if !old.is_null() {
+        if old_slots > FIRST_INDEX {
             // SAFETY: mapped with this size, replaced.
             unsafe { raw::unmap(old.cast(), old_slots * 4) };
         }

@@ -91,8 +91,8 @@ impl Log {
     pub fn renew(thread: &mut Thread) {
         // SAFETY: null or mapped for this thread state, whose thread is the calling one.
         let Some(log) = (unsafe { thread.log.as_mut() }) else { return };
-        log.tree.release();
-        (log.owner, log.tree) = (thread.tree.owner(), Tree::new(thread.tree.owner()));
+        log.owner = thread.tree.owner();
+        log.tree.begin(log.owner);
         (log.depth, log.chunk, log.unpublished, log.stack) = (0, Chunk::NONE, 0, thread.stack);
         log.replay.clear();
     }

@@ -21,6 +21,7 @@ const DEPTH_MAX: usize = 64;
 
 /// The section that the process is in: that of its main thread, or of the thread that entered one on a communicator last.
 /// It holds for threads that are in none of their own.
+#[unsafe(link_section = ".data")]
 static OF_PROCESS: AtomicU16 = AtomicU16::new(0);
 
 /// An open section.
@@ -45,6 +46,7 @@ struct Open {
 }
 
 /// The sections of a thread. Zeroed memory is a thread in none.
+#[repr(C)]
 pub struct Sections {
     /// What its samples belong to, 0 if it has nothing open itself.
     current: AtomicU16,
