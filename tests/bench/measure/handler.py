@@ -23,7 +23,7 @@ class Handler:
         inner = [f"{name}={value}" for name, value in environment.items()]
         ended = run(["perf", "record", "-q", "-e", "cpu-clock", "-c", str(PERIOD), "-g", "-o", log, "--", "env", *inner,
                      *command])
-        self.samples = peer.read(program, data, ended).samples
+        self.samples = peer.read(program, data, ended).samples if peer.name != "plain" else 0
         self.objects = collections.Counter()
         self.total = 0
         self.read(log, pathlib.Path(program[0]).name)
@@ -53,12 +53,15 @@ class Handler:
         seconds = self.total * PERIOD / 1e9
         return self.samples * seconds / (seconds + START)
 
-    def us(self, *kinds):
-        """Microseconds in code that is not the program's: of kind "user", "kernel" or both."""
-        return sum(count for (_, kind), count in self.objects.items() if kind in kinds) * PERIOD / 1e3
+    def outside(self, *kinds):
+        """perf's samples in code that is not the program's: of kind "user", "kernel" or both."""
+        return sum(count for (_, kind), count in self.objects.items() if kind in kinds)
 
 
-def us_a_sample(runs, *kinds):
-    """Microseconds a sample over all of some runs: one has some dozens of perf's samples in a handler, too few to tell."""
+def us_a_sample(runs, plain, *kinds):
+    """Microseconds a sample over all of some runs: one has some dozens of perf's samples in a handler, too few to tell. What the
+    program does there by itself, calling the C library, is taken off: the share of it in runs without a profiler."""
     taken = sum(one.taken for one in runs)
-    return sum(one.us(*kinds) for one in runs) / taken if taken else float("nan")
+    by_itself = sum(one.outside(*kinds) for one in plain) / sum(one.total for one in plain)
+    count = sum(one.outside(*kinds) - by_itself * one.total for one in runs)
+    return count * PERIOD / 1e3 / taken if taken else float("nan")

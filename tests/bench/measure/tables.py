@@ -104,7 +104,7 @@ def handlers(peers, commands, work, runs):
     if handler.missing:
         print(f"## Time in the handler\nnot measured: {handler.missing}\n")
         return {}
-    inside = [peer for peer in peers if isinstance(peer, (Floor, Gperftools, Falloff))]
+    inside = [peer for peer in peers if isinstance(peer, (Plain, Floor, Gperftools, Falloff))]
     chains = [name for name in commands if programs.depth_of(name) is not None]
     seen = {pair: [] for pair in itertools.product(chains, inside)}
     for _, (name, peer) in itertools.product(range(runs), seen):
@@ -112,10 +112,13 @@ def handlers(peers, commands, work, runs):
         one = handler.Handler(peer, commands[name], str(work / "data"), str(work / "perf.data"))
         seen[name, peer].append(one)
     rows, results = [], {}
+    plain = {name: ones for (name, peer), ones in seen.items() if isinstance(peer, Plain)}
     for (name, peer), ones in seen.items():
-        user, both = handler.us_a_sample(ones, "user"), handler.us_a_sample(ones, "user", "kernel")
+        if isinstance(peer, Plain):
+            continue
+        user, both = (handler.us_a_sample(ones, plain[name], *kinds) for kinds in (["user"], ["user", "kernel"]))
         results[name, peer.title] = both
-        each = [handler.us_a_sample([one], "user", "kernel") for one in ones]
+        each = [handler.us_a_sample([one], plain[name], "user", "kernel") for one in ones]
         rows.append([name, peer.title, sum(one.samples for one in ones), f"{user:.1f}", f"{both:.1f}", interval(each, 1)])
     print(f"## Time in the handler, us a sample (perf -c {handler.PERIOD} over the profiled program)\n")
     print(table(["program", "profiler", "samples", "user", "user and kernel", "of one run, median [quartiles]"], rows))
