@@ -239,7 +239,13 @@ struct Yielded {
 fn threads_that_yield_are_charged_where_they_wait() {
     let shop = Workshop::alone();
     let program = build(&shop, "yields");
-    for (name, options) in [("cpu", "-e cpu"), ("calls", "--waits calls"), ("switches", "--waits switches")] {
+    for (name, options) in [
+        ("cpu", "-e cpu"),
+        ("calls", "--waits calls"),
+        ("switches", "--waits switches"),
+        ("thousand", "-e time@1000"),
+        ("perf", "-e time@1000 --cpu-clock perf"),
+    ] {
         let run = shop.path(name);
         let text = format!("exec \"$FALLOFF\" run {options} -o {run:?} -- {program:?} 1200");
         let end = outcome(&mut bash(shop.dir(), &text)).expect_code(0);
@@ -251,5 +257,8 @@ fn threads_that_yield_are_charged_where_they_wait() {
         agree(&format!("{name}: work"), within("work"), truth.work_ns / 1000, 60_000);
         agree(&format!("{name}: waiting"), within("wait_for_all"), truth.wait_ns / 1000, 60_000);
         assert_eq!(nodes_with(&run, "preempted") > 0, name != "cpu", "{name}: nodes of waits");
+        // Events at every switch would take longer than all the rest.
+        let view = outcome(&mut bash(shop.dir(), &format!("exec \"$FALLOFF\" view {run:?}"))).expect_code(0);
+        assert_eq!(view.stdout.contains(", then CPU timer"), name == "thousand", "{name}: {view}");
     }
 }

@@ -47,6 +47,10 @@ clock! {
         TaskClock = "perf task-clock",
         /// By perf task-clock events that see user mode only; kernel time is booked at the next sample.
         TaskClockUser = "perf task-clock, user mode only",
+        /// By perf task-clock events at first, and by a timer since the thread yielded so often that its event cost too much.
+        TaskClockThenTimer = "perf task-clock, then CPU timer",
+        /// The same after events that see user mode only.
+        TaskClockUserThenTimer = "perf task-clock, user mode only, then CPU timer",
         /// In a way that this version does not know.
         Unknown = "unknown clock",
     }
@@ -80,6 +84,17 @@ pub struct Clocks {
     pub waits: WaitClock,
 }
 
+impl CpuClock {
+    /// The one that was used as long as the thread let it.
+    pub fn chosen(self) -> CpuClock {
+        match self {
+            CpuClock::TaskClockThenTimer => CpuClock::TaskClock,
+            CpuClock::TaskClockUserThenTimer => CpuClock::TaskClockUser,
+            other => other,
+        }
+    }
+}
+
 impl WaitClock {
     /// The one that was used as long as the thread let it.
     pub fn chosen(self) -> WaitClock {
@@ -109,6 +124,11 @@ mod tests {
         assert_eq!(CpuClock::from_code(records::CpuClock::Timer as u16), CpuClock::Timer);
         assert_eq!(CpuClock::from_code(records::CpuClock::TaskClock as u16), CpuClock::TaskClock);
         assert_eq!(CpuClock::from_code(records::CpuClock::TaskClockUser as u16), CpuClock::TaskClockUser);
+        for clock in [records::CpuClock::TaskClock, records::CpuClock::TaskClockUser] {
+            let after = CpuClock::from_code(clock.after_yields().unwrap() as u16);
+            assert_eq!(after.chosen(), CpuClock::from_code(clock as u16));
+            assert!(after.word().ends_with(", then CPU timer"));
+        }
         assert_eq!(WaitClock::from_code(records::WaitClock::None as u16), WaitClock::NotMeasured);
         assert_eq!(WaitClock::from_code(records::WaitClock::Switches as u16), WaitClock::Switches);
         assert_eq!(WaitClock::from_code(records::WaitClock::Calls as u16), WaitClock::Calls);

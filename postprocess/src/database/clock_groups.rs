@@ -39,10 +39,10 @@ impl ClockGroups {
         self.groups.entry(relevant).or_default().push(run.to_owned());
     }
 
-    /// The clocks that have a part in the metric; `None` if the thread has none of it. A thread that switches very often
-    /// counts as measured by the clock that was chosen for it: it finds the same waits by another.
+    /// The clocks that have a part in the metric; `None` if the thread has none of it. A thread that switches or yields very often
+    /// counts as measured by the clock that was chosen for it: it finds the same times by another.
     fn relevant(&self, clocks: Clocks) -> Option<Clocks> {
-        let mut relevant = Clocks { waits: clocks.waits.chosen(), ..clocks };
+        let mut relevant = Clocks { cpu: clocks.cpu.chosen(), waits: clocks.waits.chosen() };
         if self.metric == "cpu" {
             relevant.waits = WaitClock::NotMeasured;
         } else if ["blocked", "preempted"].contains(&self.metric.as_str()) {

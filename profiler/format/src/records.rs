@@ -232,6 +232,26 @@ pub enum CpuClock {
     /// perf task-clock that counts in user mode only; kernel time is booked at the next sample, or without a path where that
     /// is taken from outside.
     TaskClockUser = 3,
+    /// perf task-clock at first, and the timer since the thread yielded so often that its event cost too much.
+    TaskClockThenTimer = 4,
+    /// The same after user mode only.
+    TaskClockUserThenTimer = 5,
+}
+
+impl CpuClock {
+    /// Whether a timer takes the samples now.
+    pub fn is_timer(self) -> bool {
+        matches!(self, CpuClock::Timer | CpuClock::TaskClockThenTimer | CpuClock::TaskClockUserThenTimer)
+    }
+
+    /// What becomes of this clock in a thread that has yielded too often for it; `None` if it stays.
+    pub fn after_yields(self) -> Option<CpuClock> {
+        match self {
+            CpuClock::TaskClock => Some(CpuClock::TaskClockThenTimer),
+            CpuClock::TaskClockUser => Some(CpuClock::TaskClockUserThenTimer),
+            _ => None,
+        }
+    }
 }
 
 /// How the waits of a thread are found.

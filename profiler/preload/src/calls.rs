@@ -206,6 +206,9 @@ fn yields(thread: &mut Thread, function: *mut c_void) -> Begun {
     let begun_ns = turn_clock::now_ns();
     if samples_cpu {
         thread.spin.yields(begun_ns, raw::thread_cpu_ns);
+        if thread.spin.takes_often() && thread.clocks.may_leave_perf() {
+            thread.leave_perf();
+        }
     }
     thread.is_calling = true;
     // SAFETY: the C library's function, which takes nothing; what it returns, if anything, is 0.

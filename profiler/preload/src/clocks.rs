@@ -4,7 +4,7 @@ use falloff_format::limits::EVENTS_MAX;
 use falloff_format::records::{CpuClock, WaitClock};
 
 use crate::perf::{self, Event, Record, Request};
-use crate::plan::{self, Plan};
+use crate::plan::{self, ByPerf, Plan};
 use crate::{identity, raw, retry, signals};
 
 /// No timer.
@@ -78,12 +78,13 @@ impl Clocks {
     };
 
     /// Starts everything that is planned and allowed, for the calling thread, which blocks our signals meanwhile. `state` goes
-    /// with every signal. `is_helper`: a run-time library's own thread, which waits in calls. As long as any event counts
-    /// switches the kernel does more at every switch, also of ranks that yield so often that theirs is closed.
+    /// with every signal. `is_helper`: a run-time library's own thread, which waits in calls. As long as any thread has an event
+    /// the kernel does more at every switch, also of ranks that yield so often that theirs is closed.
     pub fn arm(&mut self, state: *mut u8, tid: u32, is_helper: bool) {
         let Some(who) = identity::get() else { return };
         let (plan, period_ns) = (plan::get(), who.options.period_ns);
-        self.cpu_clock = if plan.cpu { self.arm_cpu(plan, state, tid, period_ns) } else { CpuClock::None };
+        self.cpu_clock =
+            if plan.cpu { self.arm_cpu(plan, state, tid, period_ns, is_helper) } else { CpuClock::None };
         self.wait_clock = match plan.waits {
             WaitClock::Switches if is_helper && signals::traps_are_ours() => WaitClock::SwitchesThenCalls,
             WaitClock::Switches if signals::traps_are_ours() && self.arm_switches(state, 1) => {
@@ -103,18 +104,49 @@ impl Clocks {
         }
     }
 
-    fn arm_cpu(&mut self, plan: &Plan, state: *mut u8, tid: u32, period_ns: u64) -> CpuClock {
-        if plan.cpu_by_perf && signals::traps_are_ours() {
+    fn arm_cpu(
+        &mut self,
+        plan: &Plan,
+        state: *mut u8,
+        tid: u32,
+        period_ns: u64,
+        is_helper: bool,
+    ) -> CpuClock {
+        let by_perf = match plan.cpu_by_perf {
+            ByPerf::Never => false,
+            ByPerf::UnlessYielding => !is_helper,
+            ByPerf::Always => true,
+        };
+        if by_perf && signals::traps_are_ours() {
             let request = software(perf::TASK_CLOCK, period_ns, false);
             if let Some((event, user_only)) = open(&request, state, Source::Cpu) {
                 self.cpu = event;
                 return if user_only { CpuClock::TaskClockUser } else { CpuClock::TaskClock };
             }
         }
+        if self.arm_timer(state, tid, period_ns) { CpuClock::Timer } else { CpuClock::None }
+    }
+
+    fn arm_timer(&mut self, state: *mut u8, tid: u32, period_ns: u64) -> bool {
         self.first_ns = anywhere_in(period_ns, tid);
         let times = (self.first_ns, period_ns);
         self.timer = start_timer(libc::CLOCK_THREAD_CPUTIME_ID, state, Source::Cpu, tid, times);
-        if self.timer == NO_TIMER { CpuClock::None } else { CpuClock::Timer }
+        self.timer != NO_TIMER
+    }
+
+    /// Whether an event takes the samples of CPU time that a timer may take as well.
+    pub fn may_leave_perf(&self) -> bool {
+        plan::get().cpu_by_perf == ByPerf::UnlessYielding && self.cpu_clock.after_yields().is_some()
+    }
+
+    /// A timer takes the samples of CPU time from now on, if there can be one.
+    pub fn leave_perf(&mut self, state: *mut u8, tid: u32, period_ns: u64) {
+        if let Some(after) = self.cpu_clock.after_yields()
+            && self.arm_timer(state, tid, period_ns)
+        {
+            self.cpu.close();
+            self.cpu_clock = after;
+        }
     }
 
     fn arm_wall(&mut self, state: *mut u8, tid: u32, period_ns: u64) -> bool {

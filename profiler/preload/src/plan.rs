@@ -35,11 +35,22 @@ pub struct Event {
 pub struct Plan {
     /// CPU time is sampled.
     pub cpu: bool,
-    /// By perf task-clock, not by a timer.
-    pub cpu_by_perf: bool,
+    /// By perf's task clock, not by a timer.
+    pub cpu_by_perf: ByPerf,
     /// Waits, and how.
     pub waits: WaitClock,
     events: [Option<Event>; EVENTS_MAX],
+}
+
+/// Which threads perf's task clock samples.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum ByPerf {
+    /// None.
+    Never,
+    /// Those that do not yield ten thousands of times a second.
+    UnlessYielding,
+    /// All.
+    Always,
 }
 
 /// Values that are booked together; a node belongs to one class. Callers have none.
@@ -75,7 +86,7 @@ static PLAN: SetOnce<Plan> = SetOnce::new();
 /// The plan; that of an unmeasured process before start-up.
 pub fn get() -> &'static Plan {
     const NOTHING: Plan =
-        Plan { cpu: false, cpu_by_perf: false, waits: WaitClock::None, events: [None; EVENTS_MAX] };
+        Plan { cpu: false, cpu_by_perf: ByPerf::Never, waits: WaitClock::None, events: [None; EVENTS_MAX] };
     PLAN.get().unwrap_or(&NOTHING)
 }
 
@@ -113,9 +124,10 @@ impl Plan {
             None => WaitClock::Calls,
         };
         let cpu_by_perf = match environment.get(CPU_CLOCK) {
-            Some(b"timer") => false,
-            Some(b"perf") => true,
-            _ => rate > TICK_RATE,
+            Some(b"timer") => ByPerf::Never,
+            Some(b"perf") => ByPerf::Always,
+            _ if rate > TICK_RATE => ByPerf::UnlessYielding,
+            _ => ByPerf::Never,
         };
         Plan { cpu: has(b"cpu"), cpu_by_perf, waits, events }
     }
@@ -127,7 +139,9 @@ impl Plan {
 
     /// Whether anything planned needs performance events that trap.
     pub fn uses_traps(&self) -> bool {
-        self.cpu && self.cpu_by_perf || self.waits == WaitClock::Switches || self.events().next().is_some()
+        self.cpu && self.cpu_by_perf != ByPerf::Never
+            || self.waits == WaitClock::Switches
+            || self.events().next().is_some()
     }
 
     fn has_waits(&self) -> bool {

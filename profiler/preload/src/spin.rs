@@ -14,6 +14,9 @@ const TICK_NS: u64 = 80_000;
 const READING_NS: u64 = 1_000_000;
 /// What a yield takes of the CPU, where only a guess is to be had.
 const YIELD_NS: u64 = 1_000;
+/// Yields in a window beyond which a thread yields often.
+const OFTEN: u32 = 1_000;
+const WINDOW_NS: u64 = 100_000_000;
 /// Sampling periods of work in turns too short for samples that may wait for a sample of work.
 const PATIENCE: u64 = 2;
 
@@ -37,6 +40,10 @@ pub struct Spin {
     kept_ns: u64,
     /// That of turns of work so short that a sample takes them for waiting, not booked yet.
     short_ns: u64,
+    /// Yields since a window began, and whether they were many in the one before.
+    count: u32,
+    since_ns: u64,
+    is_often: bool,
 }
 
 impl Spin {
@@ -52,6 +59,9 @@ impl Spin {
         shared_ns: 0,
         kept_ns: 0,
         short_ns: 0,
+        count: 0,
+        since_ns: 0,
+        is_often: false,
     };
 
     /// Whether the thread has ever yielded.
@@ -62,6 +72,7 @@ impl Spin {
     /// The thread yields at this wall time; `read` reads its CPU clock.
     pub fn yields(&mut self, wall_ns: u64, read: impl FnOnce() -> u64) {
         let turn_ns = wall_ns.saturating_sub(self.returned_ns);
+        self.count += 1;
         if self.sampler_ns > 0 || wall_ns.saturating_sub(self.read_ns) > READING_NS {
             self.turn_ends(wall_ns, read());
         } else if turn_ns <= TURN_NS {
@@ -95,6 +106,15 @@ impl Spin {
         self.yielded_ns = self.yielded_ns.max(cpu_ns);
         self.read_ns = wall_ns;
         (self.sampler_ns, self.shared_ns) = (0, 0);
+        if wall_ns.saturating_sub(self.since_ns) > WINDOW_NS {
+            self.is_often = self.count > OFTEN;
+            (self.count, self.since_ns) = (0, wall_ns);
+        }
+    }
+
+    /// Whether the thread yields ten thousand times a second and more; says so once in a window.
+    pub fn takes_often(&mut self) -> bool {
+        core::mem::take(&mut self.is_often)
     }
 
     /// Accounts for the turns before the one that is under way. What longer ones and it cannot have taken, since it is more than

@@ -20,10 +20,11 @@ use crate::plan::{self, Class};
 use crate::records::Patience;
 use crate::retry::Retry;
 use crate::sections::Sections;
+use crate::signals::Hold;
 use crate::spin::Spin;
 use crate::tree::Tree;
 use crate::waits::{self, Bill, Item, Waits};
-use crate::{calls, clock, cpu, file, identity, modules, raw, records, signals, states};
+use crate::{calls, clock, cpu, file, handler, identity, modules, raw, records, signals, states};
 
 /// Frames kept of one path.
 pub const DEPTH_MAX: usize = 4096;
@@ -281,6 +282,18 @@ impl Thread {
         raw::mask_signals(libc::SIG_UNBLOCK, signals::ours());
     }
 
+    /// Has the timer take the samples of a thread that yields tens of thousands of times a second, unless perf was asked for: the
+    /// kernel does so much more at each switch of a thread that has an event that the thread would take twice as long.
+    #[cold]
+    pub fn leave_perf(&mut self) {
+        let (tid, period_ns) = (self.tid.load(Ordering::Relaxed), handler::period_ns());
+        let state = (&raw mut *self).cast();
+        let _hold = Hold::begin();
+        self.clocks.leave_perf(state, tid, period_ns);
+        self.first_ns = self.look_at_cpu() + self.clocks.first_ns;
+        self.note_clocks();
+    }
+
     /// Finds waits by the calls from now on, not by switches.
     pub fn watch_calls(&mut self) {
         self.clocks.ignore_switches();
@@ -304,7 +317,7 @@ impl Thread {
     pub fn cpu_at_sample(&mut self, periods: u64) -> (u64, bool) {
         let period_ns = identity::get().map_or(READING_NS, |i| i.options.period_ns);
         self.sampled_ns = self.sampled_ns.saturating_add(periods.saturating_mul(period_ns));
-        let has_timer = self.clocks.cpu_clock == CpuClock::Timer;
+        let has_timer = self.clocks.cpu_clock.is_timer();
         let most_ns = if has_timer && !self.watches_calls() { TIMER_READING_NS } else { READING_NS };
         // Where samples have taken long, their lengths count.
         if !self.spin.is_used() && self.rests_until_ns == 0 && self.sampled_ns < most_ns {
