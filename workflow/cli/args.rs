@@ -45,6 +45,19 @@ const EXAMPLES: &str = "EXAMPLES
 /// Stands for `{n}`, which would end a line in help texts.
 pub const COUNT_IN_HELP: &str = "{#}";
 
+/// `falloff run` alone. Every rank of a job is started by it: to build all that the other commands take would be a tenth of what
+/// it costs. What this does not understand, [`Cli`] explains.
+#[derive(Debug, Parser)]
+pub struct RunOnly {
+    #[command(subcommand)]
+    pub verb: RunVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum RunVerb {
+    Run(RunArgs),
+}
+
 const EXIT_CODES: &str = "Exit codes: 0 ok, 1 a threshold was missed, 2 usage, 3 measurement incomplete or not comparable, \
 4 the program failed, 5 not enough data to decide, 70 a bug in falloff. `run` passes on what the program ended with.";
 

@@ -43,7 +43,7 @@ use clap::Parser;
 use falloff_postprocess::algebra as operations;
 use falloff_workflow::exit;
 
-use args::{Cli, Verb};
+use args::{Cli, RunOnly, RunVerb, Verb};
 use failure::Failure;
 use output::Output;
 
@@ -67,6 +67,11 @@ fn main() -> ExitCode {
 
 fn dispatch(output: &Output) -> Result<i32, Failure> {
     let words = sweep_file::expanded(std::env::args_os().collect())?;
+    if words.get(1).is_some_and(|word| word == "run")
+        && let Ok(RunOnly { verb: RunVerb::Run(args) }) = RunOnly::try_parse_from(&words)
+    {
+        return run::run(&args, output);
+    }
     let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => return not_parsed::not_parsed(&error, output),
