@@ -63,13 +63,13 @@ impl View<'_> {
             PSEUDO_MODULE | UNLISTED_MODULE => true,
             index if registry::is_recorded(index) => true,
             ANONYMOUS_MODULE => registry::record_anonymous(),
-            index => match (REGISTRY.lock_soon(), self.list.all().find(|e| e.index == index)) {
+            index => match self.list.all().find(|e| e.index == index) {
                 // While objects may be unloaded, their names may be gone.
-                (_, Some(entry)) if self.restricted && !entry.permanent => false,
-                (Some(mut registry), Some(entry)) => {
+                Some(entry) if self.restricted && !entry.permanent => false,
+                Some(entry) => REGISTRY.lock_soon().is_some_and(|mut registry| {
                     registry.record(index, &entry.object, entry.path().to_bytes())
-                }
-                _ => false,
+                }),
+                None => false,
             },
         }
     }
