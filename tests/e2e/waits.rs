@@ -99,6 +99,28 @@ fn waits_found_by_context_switches() {
     }
 }
 
+/// Ranks that outnumber the processors have no event for their switches unless that was asked for.
+#[test]
+fn ranks_that_outnumber_the_processors_are_left_to_calls() {
+    let shop = Workshop::new();
+    if !tools::root() {
+        return;
+    }
+    for (name, ranks, options, spares) in
+        [("few", 1, "", false), ("many", 100_000, "", true), ("asked", 100_000, "--waits switches", false)]
+    {
+        for variable in ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"] {
+            let run = shop.path(&format!("{name}-{variable}"));
+            let text = format!(
+                "{variable}={ranks} \"$FALLOFF\" run {options} -o {run:?} -- sleep 0.1 && \"$FALLOFF\" view {run:?}"
+            );
+            let view = outcome(&mut bash(shop.dir(), &text)).expect_code(0);
+            assert!(view.stdout.contains("waits by context switches"), "{name}: {view}");
+            assert_eq!(view.stdout.contains("switches, then timed calls"), spares, "{name}: {view}");
+        }
+    }
+}
+
 #[test]
 fn waits_found_by_calls() {
     Known::new().check("", "--waits calls");

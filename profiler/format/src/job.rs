@@ -14,6 +14,14 @@ const LAUNCHERS: &[(&[u8], &[u8])] = &[
     (b"SLURM_PROCID", b"SLURM_NTASKS"),
 ];
 
+/// Variables that say how many ranks there are on a process's host.
+const LOCAL_SIZES: &[&[u8]] = &[
+    b"OMPI_COMM_WORLD_LOCAL_SIZE",
+    b"MV2_COMM_WORLD_LOCAL_SIZE",
+    b"MPI_LOCALNRANKS",
+    b"SLURM_STEP_TASKS_PER_NODE",
+];
+
 /// Launcher variables that are kept in the measurement. Never the whole environment.
 const KEPT: &[&[u8]] = &[
     b"OMPI_COMM_WORLD_RANK=",
@@ -47,6 +55,16 @@ const KEPT: &[&[u8]] = &[
 pub fn rank(number: impl Fn(&[u8]) -> Option<i32>) -> Option<(i32, i32)> {
     let (rank, size) = LAUNCHERS.iter().find_map(|(rank, size)| Some((number(rank)?, size)))?;
     Some((rank, number(size).unwrap_or(0)))
+}
+
+/// Ranks on the process's host, as far as its launcher says; `number` as for [`rank`].
+///
+/// ```
+/// let variables = |name: &[u8]| (name == b"MPI_LOCALNRANKS").then_some(4);
+/// assert_eq!(falloff_format::job::local_ranks(variables), Some(4));
+/// ```
+pub fn local_ranks(number: impl Fn(&[u8]) -> Option<i32>) -> Option<i32> {
+    LOCAL_SIZES.iter().find_map(|name| number(name))
 }
 
 /// Whether a measurement keeps this `NAME=value` of the environment.

@@ -86,7 +86,9 @@ impl Clocks {
         self.cpu_clock =
             if plan.cpu { self.arm_cpu(plan, state, tid, period_ns, is_helper) } else { CpuClock::None };
         self.wait_clock = match plan.waits {
-            WaitClock::Switches if is_helper && signals::traps_are_ours() => WaitClock::SwitchesThenCalls,
+            WaitClock::Switches if (is_helper || plan.spares_switches) && signals::traps_are_ours() => {
+                WaitClock::SwitchesThenCalls
+            }
             WaitClock::Switches if signals::traps_are_ours() && self.arm_switches(state, 1) => {
                 WaitClock::Switches
             }

@@ -61,6 +61,11 @@ impl Environment {
             .filter(|value| !value.is_empty())
     }
 
+    /// The number that a variable's value is.
+    pub fn number(self, name: &[u8]) -> Option<i32> {
+        self.get(name).and_then(decimal).and_then(|n| i32::try_from(n).ok())
+    }
+
     /// The launcher's variables that a measurement keeps.
     pub fn kept(self) -> impl Iterator<Item = &'static [u8]> {
         self.entries().filter(|entry| job::is_kept(entry))
@@ -118,9 +123,7 @@ impl Options {
         options.events_limit = if environment.get(LOG) == Some(b"mpi") { limit() } else { 0 };
         options.launcher =
             environment.get(LAUNCHER).and_then(decimal).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
-        let number =
-            |name: &[u8]| environment.get(name).and_then(decimal).and_then(|n| i32::try_from(n).ok());
-        if let Some((rank, ranks)) = job::rank(number) {
+        if let Some((rank, ranks)) = job::rank(|name| environment.number(name)) {
             (options.rank, options.ranks) = (rank, ranks);
         }
         Some(options)

@@ -1,10 +1,12 @@
 //! What is measured, and which values a node of each class carries.
 
+use falloff_format::job;
 use falloff_format::limits::EVENTS_MAX;
 use falloff_format::records::{Unit, WaitClock};
 
 use crate::options::Environment;
 use crate::perf::Request;
+use crate::raw;
 use crate::real::{self, Real};
 use crate::sync::SetOnce;
 use crate::text::{Text, decimal};
@@ -39,6 +41,9 @@ pub struct Plan {
     pub cpu_by_perf: ByPerf,
     /// Waits, and how.
     pub waits: WaitClock,
+    /// Whether no thread gets an event for its switches, since there are more ranks than processors: those that wait yield so often
+    /// that theirs would be closed soon, and until a second after that the kernel does more at every switch of any thread.
+    pub spares_switches: bool,
     events: [Option<Event>; EVENTS_MAX],
 }
 
@@ -85,8 +90,13 @@ static PLAN: SetOnce<Plan> = SetOnce::new();
 
 /// The plan; that of an unmeasured process before start-up.
 pub fn get() -> &'static Plan {
-    const NOTHING: Plan =
-        Plan { cpu: false, cpu_by_perf: ByPerf::Never, waits: WaitClock::None, events: [None; EVENTS_MAX] };
+    const NOTHING: Plan = Plan {
+        cpu: false,
+        cpu_by_perf: ByPerf::Never,
+        waits: WaitClock::None,
+        spares_switches: false,
+        events: [None; EVENTS_MAX],
+    };
     PLAN.get().unwrap_or(&NOTHING)
 }
 
@@ -129,7 +139,8 @@ impl Plan {
             _ if rate > TICK_RATE => ByPerf::UnlessYielding,
             _ => ByPerf::Never,
         };
-        Plan { cpu: has(b"cpu"), cpu_by_perf, waits, events }
+        let spares_switches = environment.get(WAITS).is_none() && ranks_outnumber_processors(environment);
+        Plan { cpu: has(b"cpu"), cpu_by_perf, waits, spares_switches, events }
     }
 
     /// The performance events.
@@ -200,6 +211,20 @@ impl Event {
             Request { kind, config, period, is_rate: *how == b'r', user_only: false, records: true };
         Some(Event { name, request })
     }
+}
+
+/// Whether the launcher says so of the process's host, whichever of its processors the process may use.
+fn ranks_outnumber_processors(environment: Environment) -> bool {
+    let Some(ranks) = job::local_ranks(|name| environment.number(name)) else { return false };
+    processors().is_some_and(|processors| i64::from(ranks) > i64::from(processors))
+}
+
+/// Processors of the host: one more than the last of their numbers.
+fn processors() -> Option<u32> {
+    let mut text = [0; 256];
+    let length = raw::read_file(c"/sys/devices/system/cpu/online", &mut text)?;
+    let last = text.get(..length)?.trim_ascii_end().rsplit(|b| b"-,".contains(b)).next()?;
+    u32::try_from(decimal(last)?).ok()?.checked_add(1)
 }
 
 fn hexadecimal(text: &[u8]) -> Option<u64> {
