@@ -59,7 +59,7 @@ pub struct Begun {
 }
 
 macro_rules! calls {
-    ($($name:ident $(@ $version:literal)? $(via $filter:path)? $(=> $watching:ident)?),* $(,)?) => {
+    ($($name:ident $(@ $version:literal)? $(via $filter:path)? $(as $entry:ident)?),* $(,)?) => {
         /// One of them.
         #[expect(non_camel_case_types, reason = "the names of the functions")]
         #[derive(Clone, Copy)]
@@ -80,12 +80,10 @@ macro_rules! calls {
             })*
         }
 
-        $(calls!(@entry $name $(=> $watching)?);)*
+        $(calls!(@entry $name $(as $entry)?);)*
     };
-    (@entry $name:ident) => { cpu::watched_call!($name, Call::$name as usize, WATCHING, cpu::watch); };
-    (@entry $name:ident => $watching:ident) => {
-        cpu::watched_call!($name, Call::$name as usize, $watching, cpu::watch_yield);
-    };
+    (@entry $name:ident) => { cpu::watched_call!($name, Call::$name as usize); };
+    (@entry $name:ident as $entry:ident) => { cpu::$entry!($name, Call::$name as usize); };
     (@find $name:ident) => { real::next($name) };
     (@find $name:ident @ $version:literal) => { real::next_version($name, $version) };
     (@find $name:ident via $filter:path) => { real::next($name).map(|_| $filter as *mut c_void) };
@@ -110,7 +108,7 @@ calls! {
     thrd_sleep, thrd_join, mtx_lock, mtx_timedlock, cnd_wait, cnd_timedwait,
     pthread_cond_clockwait, pthread_mutex_clocklock, sem_clockwait, pthread_timedjoin_np, pthread_clockjoin_np,
     mq_receive, mq_timedreceive, mq_send, mq_timedsend, aio_suspend,
-    sched_yield => WATCHING_YIELDS, thrd_yield => WATCHING_YIELDS,
+    sched_yield as watched_yield, thrd_yield as watched_yield,
 }
 
 /// What a thread that is off the CPU in a call is: who yields stays runnable.
