@@ -193,7 +193,7 @@ pub fn registers_after_call(
 
 /// Defines an exported function that jumps to the C library's of its name, unless calls of its kind are watched.
 macro_rules! watched_call {
-    ($name:ident, $index:expr) => {
+    ($name:ident, $index:expr, $watching:path) => {
         /// Replaces the C library's function of this name.
         ///
         /// # Safety
@@ -213,7 +213,7 @@ macro_rules! watched_call {
                 "2:",
                 "mov x9, {index}",
                 "b {watch}",
-                watching = sym $crate::calls::WATCHING,
+                watching = sym $watching,
                 real = sym $crate::calls::REAL,
                 offset = const 8 * ($index),
                 index = const $index,
@@ -223,58 +223,6 @@ macro_rules! watched_call {
     };
 }
 pub(crate) use watched_call;
-
-/// The same of a call that yields, which [`yields`](crate::calls::yields) does; seldom the call is timed after it.
-macro_rules! watched_yield {
-    ($name:ident, $index:expr) => {
-        /// Replaces the C library's function of this name.
-        ///
-        /// # Safety
-        /// As that function.
-        #[unsafe(naked)]
-        #[unsafe(no_mangle)]
-        #[unsafe(link_section = ".text.hot.yields")]
-        unsafe extern "C" fn $name() {
-            core::arch::naked_asm!(
-                ".cfi_startproc",
-                "adrp x16, {watching}",
-                "ldrb w16, [x16, :lo12:{watching}]",
-                "cbnz w16, 2f",
-                "adrp x16, {real}",
-                "add x16, x16, :lo12:{real}",
-                "ldr x16, [x16, {offset}]",
-                "cbz x16, 2f",
-                "br x16",
-                "2:",
-                "stp x29, x30, [sp, -16]!",
-                ".cfi_def_cfa_offset 16",
-                ".cfi_offset 29, -16",
-                ".cfi_offset 30, -8",
-                "mov x29, sp",
-                "mov x0, {index}",
-                "bl {yields}",
-                "ldp x29, x30, [sp], 16",
-                ".cfi_def_cfa_offset 0",
-                ".cfi_restore 29",
-                ".cfi_restore 30",
-                "and w0, w0, 255",
-                "cbnz w0, 3f",
-                "ret",
-                "3:",
-                "mov x9, {index}",
-                "b {watch}",
-                ".cfi_endproc",
-                watching = sym $crate::calls::WATCHING_YIELDS,
-                real = sym $crate::calls::REAL,
-                offset = const 8 * ($index),
-                index = const $index,
-                yields = sym $crate::calls::yields,
-                watch = sym $crate::cpu::watch,
-            )
-        }
-    };
-}
-pub(crate) use watched_yield;
 
 /// Runs the call with the index in x9 between [`begin`](crate::calls::begin) and [`end`](crate::calls::end). On the
 /// stack below x29: first the argument registers, index, time; after the call the [`Frame`].

@@ -199,7 +199,7 @@ pub fn registers_after_call(
 
 /// Defines an exported function that jumps to the C library's of its name, unless calls of its kind are watched.
 macro_rules! watched_call {
-    ($name:ident, $index:expr) => {
+    ($name:ident, $index:expr, $watching:path) => {
         /// Replaces the C library's function of this name.
         ///
         /// # Safety
@@ -217,7 +217,7 @@ macro_rules! watched_call {
                 "2:",
                 "mov r11d, {index}",
                 "jmp {watch}",
-                watching = sym $crate::calls::WATCHING,
+                watching = sym $watching,
                 real = sym $crate::calls::REAL,
                 offset = const 8 * ($index),
                 index = const $index,
@@ -227,55 +227,6 @@ macro_rules! watched_call {
     };
 }
 pub(crate) use watched_call;
-
-/// The same of a call that yields, which [`yields`](crate::calls::yields) does; seldom the call is timed after it.
-macro_rules! watched_yield {
-    ($name:ident, $index:expr) => {
-        /// Replaces the C library's function of this name.
-        ///
-        /// # Safety
-        /// As that function.
-        #[unsafe(naked)]
-        #[unsafe(no_mangle)]
-        #[unsafe(link_section = ".text.hot.yields")]
-        unsafe extern "C" fn $name() {
-            core::arch::naked_asm!(
-                ".cfi_startproc",
-                "cmp byte ptr [rip + {watching}], 0",
-                "jne 2f",
-                "mov r11, qword ptr [rip + {real} + {offset}]",
-                "test r11, r11",
-                "jz 2f",
-                "jmp r11",
-                "2:",
-                "push rbp",
-                ".cfi_def_cfa_offset 16",
-                ".cfi_offset rbp, -16",
-                "mov rbp, rsp",
-                "mov edi, {index}",
-                "call {yields}",
-                "pop rbp",
-                ".cfi_def_cfa_offset 8",
-                ".cfi_restore rbp",
-                "test al, al",
-                "jne 3f",
-                "xor eax, eax",
-                "ret",
-                "3:",
-                "mov r11d, {index}",
-                "jmp {watch}",
-                ".cfi_endproc",
-                watching = sym $crate::calls::WATCHING_YIELDS,
-                real = sym $crate::calls::REAL,
-                offset = const 8 * ($index),
-                index = const $index,
-                yields = sym $crate::calls::yields,
-                watch = sym $crate::cpu::watch,
-            )
-        }
-    };
-}
-pub(crate) use watched_yield;
 
 /// Runs the call with the index in r11 between [`begin`](crate::calls::begin) and [`end`](crate::calls::end). On the
 /// stack from rbp down: six argument registers, index, time; after the call the [`Frame`]. One word of stack arguments
