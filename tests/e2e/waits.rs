@@ -102,7 +102,7 @@ fn waits_found_by_context_switches() {
 /// Ranks that outnumber the processors have no event for their switches unless that was asked for.
 #[test]
 fn ranks_that_outnumber_the_processors_are_left_to_calls() {
-    let shop = Workshop::new();
+    let shop = Workshop::shared();
     if !tools::root() {
         return;
     }
