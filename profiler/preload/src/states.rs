@@ -1,28 +1,18 @@
 //! Signal context: yes ([`is_state`]; the rest not). The states of all threads: made in slabs, reused, never unmapped, so
 //! that a signal that comes late finds one that it can recognise.
 
-use core::cell::UnsafeCell;
 use core::ffi::c_void;
-use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use crate::raw;
 use crate::sync::Lock;
 use crate::thread::Thread;
 
-/// The first state, of the thread that starts the process. Beside our code: the processor finds the page of a memory access faster
-/// if it lies near one that it has just found, and after a switch of processes it has lost them all.
-static FIRST: State = State(UnsafeCell::new(MaybeUninit::zeroed()));
-struct State(UnsafeCell<MaybeUninit<Thread>>);
-
-// SAFETY: a state belongs to the thread that it was allocated for.
-unsafe impl Sync for State {}
-
 /// States made at a time.
 const SLAB: usize = 32;
 /// Most slabs: 65,536 threads at once.
 const SLABS_MAX: usize = 2048;
-/// Slabs of the states after the first, in the order in which they were made, then null.
+/// Slabs in the order in which they were made, then null.
 static SLABS: [AtomicPtr<Thread>; SLABS_MAX] = [const { AtomicPtr::new(core::ptr::null_mut()) }; SLABS_MAX];
 /// States ever made.
 static MADE: AtomicUsize = AtomicUsize::new(0);
@@ -44,24 +34,15 @@ pub fn allocate() -> Option<*mut Thread> {
     }
     // Only holders of the lock make states.
     let index = MADE.load(Ordering::Relaxed);
-    if let Some(later) = index.checked_sub(1)
-        && later.is_multiple_of(SLAB)
-    {
-        let slab = raw::map_private(SLAB * size_of::<Thread>())?.cast();
-        SLABS.get(later / SLAB)?.store(slab, Ordering::Release);
+    let slab = SLABS.get(index / SLAB)?;
+    if index.is_multiple_of(SLAB) {
+        slab.store(raw::map_private(SLAB * size_of::<Thread>())?.cast(), Ordering::Release);
     }
-    let thread = state(index)?;
+    let thread = slab.load(Ordering::Relaxed).wrapping_add(index % SLAB);
     // SAFETY: fresh zeroed memory that nobody else knows.
     unsafe { Thread::prepare(thread) };
     MADE.store(index + 1, Ordering::Release);
     Some(thread)
-}
-
-/// The state of this number, one that was made or has its slab.
-fn state(index: usize) -> Option<*mut Thread> {
-    let Some(later) = index.checked_sub(1) else { return Some(FIRST.0.get().cast()) };
-    let slab = SLABS.get(later / SLAB)?.load(Ordering::Acquire);
-    Some(slab.wrapping_add(later % SLAB))
 }
 
 /// Gives a state back.
@@ -80,9 +61,6 @@ pub unsafe fn release(thread: *mut Thread) {
 pub fn is_state(pointer: *mut c_void) -> bool {
     let offset_in =
         |slab: &AtomicPtr<Thread>| (pointer as usize).checked_sub(slab.load(Ordering::Acquire) as usize);
-    if pointer == FIRST.0.get().cast() {
-        return true;
-    }
     let slabs = SLABS.iter().take_while(|s| !s.load(Ordering::Acquire).is_null());
     slabs
         .filter_map(offset_in)
@@ -91,7 +69,10 @@ pub fn is_state(pointer: *mut c_void) -> bool {
 
 /// Every state ever made, in use or not.
 pub fn all() -> impl Iterator<Item = *mut Thread> {
-    (0..MADE.load(Ordering::Acquire)).filter_map(state)
+    (0..MADE.load(Ordering::Acquire)).filter_map(|index| {
+        let slab = SLABS.get(index / SLAB)?.load(Ordering::Acquire);
+        Some(slab.wrapping_add(index % SLAB))
+    })
 }
 
 /// In the child of a fork: all states but the forking thread's are free to use.
