@@ -121,8 +121,7 @@ impl Options {
         options.allocate = environment.get(ALLOCATE) == Some(b"fallocate");
         let limit = || environment.get(LOG_LIMIT).and_then(decimal).unwrap_or(DEFAULT_LOG_LIMIT);
         options.events_limit = if environment.get(LOG) == Some(b"mpi") { limit() } else { 0 };
-        options.launcher =
-            environment.get(LAUNCHER).and_then(decimal).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
+        options.launcher = environment.number(LAUNCHER).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
         if let Some((rank, ranks)) = job::rank(|name| environment.number(name)) {
             (options.rank, options.ranks) = (rank, ranks);
         }

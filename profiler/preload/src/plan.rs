@@ -139,7 +139,9 @@ impl Plan {
             _ if rate > TICK_RATE => ByPerf::UnlessYielding,
             _ => ByPerf::Never,
         };
-        let spares_switches = environment.get(WAITS).is_none() && ranks_outnumber_processors(environment);
+        let spares_switches = waits == WaitClock::Switches
+            && environment.get(WAITS).is_none()
+            && ranks_outnumber_processors(environment);
         Plan { cpu: has(b"cpu"), cpu_by_perf, waits, spares_switches, events }
     }
 
