@@ -10,12 +10,13 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use crate::path::Place;
 use crate::thread::Thread;
 use crate::waits::{Kind, LONG_NS};
-use crate::{clock, cpu, handler, plan, raw, real, signals, start, thread_create, turn_clock};
+use crate::{clock, cpu, handler, raw, real, signals, start, thread_create};
 
 /// Whether any thread's calls are timed.
 pub static WATCHING: AtomicBool = AtomicBool::new(false);
 
 /// Whether calls that yield are seen whatever finds waits: see [`Spin`](crate::spin::Spin).
+#[unsafe(link_section = ".data")]
 pub static WATCHING_YIELDS: AtomicBool = AtomicBool::new(false);
 
 /// Has calls that yield seen from now on.
@@ -58,7 +59,7 @@ pub struct Begun {
 }
 
 macro_rules! calls {
-    ($($name:ident $(@ $version:literal)? $(via $filter:path)? $(=> $watching:path)?),* $(,)?) => {
+    ($($name:ident $(@ $version:literal)? $(via $filter:path)? $(=> $watching:ident)?),* $(,)?) => {
         /// One of them.
         #[expect(non_camel_case_types, reason = "the names of the functions")]
         #[derive(Clone, Copy)]
@@ -68,6 +69,7 @@ macro_rules! calls {
         const COUNT: usize = [$(Call::$name),*].len();
 
         /// Where each really goes; null before start-up.
+        #[unsafe(link_section = ".data")]
         pub static REAL: [AtomicPtr<c_void>; COUNT] = [const { AtomicPtr::new(core::ptr::null_mut()) }; COUNT];
 
         /// Finds the functions behind the names, in their order.
@@ -80,8 +82,10 @@ macro_rules! calls {
 
         $(calls!(@entry $name $(=> $watching)?);)*
     };
-    (@entry $name:ident) => { cpu::watched_call!($name, Call::$name as usize, WATCHING); };
-    (@entry $name:ident => $watching:path) => { cpu::watched_call!($name, Call::$name as usize, $watching); };
+    (@entry $name:ident) => { cpu::watched_call!($name, Call::$name as usize, WATCHING, cpu::watch); };
+    (@entry $name:ident => $watching:ident) => {
+        cpu::watched_call!($name, Call::$name as usize, $watching, cpu::watch_yield);
+    };
     (@find $name:ident) => { real::next($name) };
     (@find $name:ident @ $version:literal) => { real::next_version($name, $version) };
     (@find $name:ident via $filter:path) => { real::next($name).map(|_| $filter as *mut c_void) };
@@ -140,7 +144,7 @@ extern "C" fn missing() -> isize {
     -1
 }
 
-/// Stand for what [`begin`] has done already: a yield, or a mutex that is taken.
+/// Stand for what is done already: a yield, or a mutex that is taken.
 extern "C" fn done() -> c_int {
     0
 }
@@ -177,7 +181,7 @@ pub extern "C" fn begin(index: usize, argument: *mut c_void) -> Begun {
     // SAFETY: the calling thread's own state.
     let Some(thread) = thread_create::current().map(|t| unsafe { &mut *t }) else { return unwatched };
     if kind(index as u64) == Kind::Preempted {
-        return yields(thread, function);
+        return timed(thread, done as *mut c_void);
     }
     if !thread.times_calls() {
         return unwatched;
@@ -198,36 +202,56 @@ fn timed(thread: &mut Thread, function: *mut c_void) -> Begun {
     Begun { begun_ns, function }
 }
 
-/// Yields at once by `function`, as a thread that polls does some hundred thousand times a second, and has the call timed only if
-/// it is worth a look or a booking.
-fn yields(thread: &mut Thread, function: *mut c_void) -> Begun {
-    let samples_cpu = plan::get().cpu;
-    turn_clock::measure();
-    let begun_ns = turn_clock::now_ns();
-    if samples_cpu {
-        thread.spin.yields(begun_ns, raw::thread_cpu_ns);
-        if thread.spin.takes_often() && thread.clocks.may_leave_perf() {
-            thread.leave_perf();
-        }
+/// A thread that has yielded, the first that did: most programs have one that does it often.
+#[unsafe(link_section = ".data")]
+static YIELDER: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
+
+/// The calling thread's state, found without the C library if it has yielded before.
+#[inline]
+fn yielder<'t>() -> Option<&'t mut Thread> {
+    let first = YIELDER.load(Ordering::Relaxed);
+    // SAFETY: states are never unmapped.
+    if !first.is_null() && unsafe { &*first }.is_current() {
+        // SAFETY: the calling thread's own state.
+        return unsafe { first.as_mut() };
+    }
+    find_yielder()
+}
+
+#[cold]
+fn find_yielder<'t>() -> Option<&'t mut Thread> {
+    let thread = thread_create::current()?;
+    let (null, relaxed) = (core::ptr::null_mut(), Ordering::Relaxed);
+    let _ = YIELDER.compare_exchange(null, thread, relaxed, relaxed);
+    // SAFETY: the calling thread's own state.
+    Some(unsafe { &mut *thread })
+}
+
+/// Yields, as a thread that polls does some hundred thousand times a second. Says whether that is worth a look or a booking:
+/// then the call is timed, with nothing to do between [`begin`] and [`end`].
+#[unsafe(link_section = ".text.hot.yields")]
+pub extern "C" fn yields(index: usize) -> bool {
+    if !start::is_on() {
+        start::ensure();
+    }
+    // SAFETY: the C library's function, which takes nothing; what it returns, if anything, is 0.
+    let function = unsafe { core::mem::transmute::<*mut c_void, extern "C" fn()>(real(index)) };
+    let Some(thread) = start::is_on().then(yielder).flatten() else {
+        function();
+        return false;
+    };
+    let is_often = thread.spin.yields(raw::thread_cpu_ns);
+    if is_often && thread.clocks.may_leave_perf() {
+        thread.leave_perf();
     }
     thread.is_calling = true;
-    // SAFETY: the C library's function, which takes nothing; what it returns, if anything, is 0.
-    unsafe { core::mem::transmute::<*mut c_void, extern "C" fn()>(function)() };
+    function();
     thread.is_calling = false;
-    let now_ns = turn_clock::now_ns();
-    if samples_cpu {
-        thread.spin.returns(now_ns);
-    }
-    let passed_ns = now_ns.saturating_sub(begun_ns);
-    if thread.watches_calls() && passed_ns >= SHORTEST_NS {
+    let passed_ns = thread.spin.returns();
+    if passed_ns >= SHORTEST_NS && thread.watches_calls() {
         thread.yielded_ns += passed_ns;
     }
-    let done = done as *mut c_void;
-    if thread.yielded_ns >= look_at_yields_ns() || thread.spin.is_worth(handler::period_ns()) {
-        timed(thread, done)
-    } else {
-        Begun { begun_ns: 0, function: done }
-    }
+    thread.yielded_ns >= look_at_yields_ns(thread) || thread.spin.is_worth()
 }
 
 /// Ends a call that was timed. Gives the stack to sample on if this wait is to be sampled; all signals are blocked then,
@@ -246,12 +270,12 @@ pub unsafe extern "C" fn end(frame: *const Frame) -> *mut u8 {
     };
     let waited_ns = match kind {
         Kind::Blocked => due_ns(thread, passed_ns),
-        Kind::Preempted if thread.yielded_ns >= look_at_yields_ns() => {
+        Kind::Preempted if thread.yielded_ns >= look_at_yields_ns(thread) => {
             core::mem::take(&mut thread.yielded_ns)
         }
         Kind::Preempted => 0,
     };
-    let is_worth = kind == Kind::Preempted && thread.spin.is_worth(handler::period_ns());
+    let is_worth = kind == Kind::Preempted && thread.spin.is_worth();
     // The child of a vfork has its parent's state before it and is somebody else.
     if waited_ns == 0 && !is_worth || !start::is_on() || !thread.is_task(raw::gettid()) {
         thread.is_calling = false;
@@ -278,8 +302,8 @@ fn due_ns(thread: &mut Thread, passed_ns: u64) -> u64 {
 }
 
 /// The time in yields that is looked at together: a sampling period, as bookings are rarer still.
-fn look_at_yields_ns() -> u64 {
-    LOOK_AT_YIELDS_NS.max(handler::period_ns())
+fn look_at_yields_ns(thread: &Thread) -> u64 {
+    LOOK_AT_YIELDS_NS.max(thread.spin.period_ns)
 }
 
 /// Samples the wait that ended, on the handler's stack.

@@ -193,7 +193,7 @@ pub fn registers_after_call(
 
 /// Defines an exported function that jumps to the C library's of its name, unless calls of its kind are watched.
 macro_rules! watched_call {
-    ($name:ident, $index:expr, $watching:path) => {
+    ($name:ident, $index:expr, $watching:path, $watch:path) => {
         /// Replaces the C library's function of this name.
         ///
         /// # Safety
@@ -217,12 +217,45 @@ macro_rules! watched_call {
                 real = sym $crate::calls::REAL,
                 offset = const 8 * ($index),
                 index = const $index,
-                watch = sym $crate::cpu::watch,
+                watch = sym $watch,
             )
         }
     };
 }
 pub(crate) use watched_call;
+
+/// Does the yield with the index in x9, and seldom has it timed after that: see [`yields`](crate::calls::yields).
+///
+/// # Safety
+/// Only jumped to by the entries of watched calls.
+#[unsafe(naked)]
+#[unsafe(link_section = ".text.hot.yields")]
+pub unsafe extern "C" fn watch_yield() {
+    naked_asm!(
+        ".cfi_startproc",
+        "stp x29, x30, [sp, -32]!",
+        ".cfi_def_cfa_offset 32",
+        ".cfi_offset 29, -32",
+        ".cfi_offset 30, -24",
+        "mov x29, sp",
+        "str x9, [sp, 16]",
+        "mov x0, x9",
+        "bl {yields}",
+        "ldr x9, [sp, 16]",
+        "ldp x29, x30, [sp], 32",
+        ".cfi_def_cfa_offset 0",
+        ".cfi_restore 29",
+        ".cfi_restore 30",
+        "and w0, w0, 255",
+        "cbz w0, 2f",
+        "b {watch}",
+        "2:",
+        "ret",
+        ".cfi_endproc",
+        yields = sym crate::calls::yields,
+        watch = sym watch,
+    )
+}
 
 /// Runs the call with the index in x9 between [`begin`](crate::calls::begin) and [`end`](crate::calls::end). On the
 /// stack below x29: first the argument registers, index, time; after the call the [`Frame`].

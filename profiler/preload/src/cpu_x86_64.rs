@@ -199,7 +199,7 @@ pub fn registers_after_call(
 
 /// Defines an exported function that jumps to the C library's of its name, unless calls of its kind are watched.
 macro_rules! watched_call {
-    ($name:ident, $index:expr, $watching:path) => {
+    ($name:ident, $index:expr, $watching:path, $watch:path) => {
         /// Replaces the C library's function of this name.
         ///
         /// # Safety
@@ -221,12 +221,45 @@ macro_rules! watched_call {
                 real = sym $crate::calls::REAL,
                 offset = const 8 * ($index),
                 index = const $index,
-                watch = sym $crate::cpu::watch,
+                watch = sym $watch,
             )
         }
     };
 }
 pub(crate) use watched_call;
+
+/// Does the yield with the index in r11, and seldom has it timed after that: see [`yields`](crate::calls::yields).
+///
+/// # Safety
+/// Only jumped to by the entries of watched calls.
+#[unsafe(naked)]
+#[unsafe(link_section = ".text.hot.yields")]
+pub unsafe extern "C" fn watch_yield() {
+    naked_asm!(
+        ".cfi_startproc",
+        "push rbp",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset rbp, -16",
+        "mov rbp, rsp",
+        ".cfi_def_cfa_register rbp",
+        "push r11",
+        "push r11",
+        "mov rdi, r11",
+        "call {yields}",
+        "pop r11",
+        "mov rsp, rbp",
+        "pop rbp",
+        ".cfi_def_cfa rsp, 8",
+        ".cfi_restore rbp",
+        "test al, al",
+        "jne {watch}",
+        "xor eax, eax",
+        "ret",
+        ".cfi_endproc",
+        yields = sym crate::calls::yields,
+        watch = sym watch,
+    )
+}
 
 /// Runs the call with the index in r11 between [`begin`](crate::calls::begin) and [`end`](crate::calls::end). On the
 /// stack from rbp down: six argument registers, index, time; after the call the [`Frame`]. One word of stack arguments

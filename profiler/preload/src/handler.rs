@@ -114,11 +114,7 @@ fn on_cpu(thread: &mut Thread, info: &Info, context: &libc::ucontext_t) -> Optio
     thread.rests_until_ns = 0;
     let place = Place::interrupted(context);
     let rest_ns = cpu_ns.saturating_sub(thread.booked_ns);
-    let passed_ns = if thread.spin.is_used() {
-        thread.spin.share(turn_clock::now_ns(), cpu_ns, rest_ns, period_ns())
-    } else {
-        rest_ns
-    };
+    let passed_ns = if thread.spin.is_used() { thread.spin.share(cpu_ns, rest_ns) } else { rest_ns };
     book_cpu(thread, &place, passed_ns);
     thread.update(|record| record.overruns += overruns);
     match wait_clock {
@@ -263,7 +259,7 @@ pub fn wait_ended(thread: &mut Thread, kind: Kind, wall_ns: u64, waited_ns: u64)
 
 /// Takes the path of a watched call that has returned.
 pub fn on_wait(thread: &mut Thread, kind: Kind, place: &Place) {
-    let (begin_ns, begin_cpu_ns) = (turn_clock::now_ns(), raw::thread_cpu_ns());
+    let (begin_ns, begin, begin_cpu_ns) = (turn_clock::now_ns(), thread.spin.now(), raw::thread_cpu_ns());
     let _inside = enter();
     if !start::is_on() || !file::is_open() && !process::open_in_child(thread) {
         return;
@@ -273,8 +269,8 @@ pub fn on_wait(thread: &mut Thread, kind: Kind, place: &Place) {
     } else if thread.is_chosen {
         choose(thread, kind, place);
     }
-    if kind == Kind::Preempted && thread.spin.is_worth(period_ns()) && !rests(thread, begin_cpu_ns, 0) {
-        let kept_ns = thread.spin.take(begin_ns, begin_cpu_ns);
+    if kind == Kind::Preempted && thread.spin.is_worth() && !rests(thread, begin_cpu_ns, 0) {
+        let kept_ns = thread.spin.take(begin, begin_cpu_ns);
         book_cpu(thread, place, kept_ns);
     }
     settle_if_due(thread, clock::wall_ns(), raw::thread_cpu_ns());

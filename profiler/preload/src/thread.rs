@@ -51,24 +51,24 @@ pub struct Thread {
     /// Most bytes its stack can have.
     pub stack_size: usize,
     tid: AtomicU32,
+    /// Whether it is in a watched call, whose end will look at what it has waited.
+    pub is_calling: bool,
     /// The C library's block of the thread, by which it knows itself.
     pointer: usize,
+    /// Time in calls that yield which nobody has looked at; handlers leave it alone.
+    pub yielded_ns: u64,
+    /// Its CPU time where it yields.
+    pub spin: Spin,
     /// What triggers its samples.
     pub clocks: Clocks,
     /// Its time off the CPU.
     pub waits: Waits,
-    /// Whether it is in a watched call, whose end will look at what it has waited.
-    pub is_calling: bool,
-    /// Time in watched calls that nobody has looked at; handlers leave it alone.
+    /// The same in watched calls that block.
     pub waited_ns: u64,
-    /// The same of those that yield.
-    pub yielded_ns: u64,
     /// Whether the path of the wait that has ended is to stand for those since the last booking.
     pub is_chosen: bool,
     /// The length of that wait if it is to be booked by itself, else 0.
     pub long_ns: u64,
-    /// Its CPU time where it yields.
-    pub spin: Spin,
     /// What of a call is repeated.
     pub retry: Retry,
     /// Signal mask of the application while a wait is sampled.
@@ -148,7 +148,7 @@ impl Thread {
 
     /// Whether this is the state of the calling thread.
     pub fn is_current(&self) -> bool {
-        self.tid.load(Ordering::Relaxed) != 0 && self.pointer == cpu::thread_pointer()
+        self.tid.load(Ordering::Acquire) != 0 && self.pointer == cpu::thread_pointer()
     }
 
     /// Whether this is the state of a task of the kernel's.
@@ -210,11 +210,11 @@ impl Thread {
 
     /// Becomes the state of the calling thread.
     fn take_over(&mut self) {
-        (self.rests_until_ns, self.spin) = (0, Spin::NONE);
+        (self.rests_until_ns, self.spin) = (0, Spin::new(handler::period_ns()));
         (self.waited_ns, self.yielded_ns, self.is_chosen, self.long_ns) = (0, 0, false, 0);
         self.cpu_start_ns = self.booked_ns;
         self.pointer = cpu::thread_pointer();
-        self.tid.store(raw::gettid(), Ordering::Relaxed);
+        self.tid.store(raw::gettid(), Ordering::Release);
     }
 
     /// Makes the record in the measurement file.

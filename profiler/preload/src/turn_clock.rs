@@ -58,3 +58,55 @@ pub fn now_ns() -> u64 {
         }
     }
 }
+
+/// A reading of a [`TurnClock`], in its own unit.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Mark(u64);
+
+impl Mark {
+    /// Before all others.
+    pub const ZERO: Mark = Mark(0);
+}
+
+/// The clock with what was measured beside it: one thread's, in the memory that the thread is at anyway.
+#[derive(Clone, Copy)]
+pub struct TurnClock {
+    /// As long as it is 0, readings are nanoseconds of the C library's clock.
+    scale: u64,
+}
+
+impl TurnClock {
+    /// Nothing measured.
+    pub const UNKNOWN: TurnClock = TurnClock { scale: 0 };
+
+    /// Reads it.
+    #[inline]
+    pub fn mark(self) -> Mark {
+        Mark(if self.scale == 0 { clock::wall_ns() } else { cpu::ticks() })
+    }
+
+    /// Nanoseconds between two readings, 0 if they are not in this order: counters of two processors may be a little apart.
+    #[inline]
+    pub fn between(self, begin: Mark, end: Mark) -> u64 {
+        let passed = end.0.saturating_sub(begin.0);
+        if self.scale == 0 { passed } else { ((u128::from(passed) * u128::from(self.scale)) >> 32) as u64 }
+    }
+
+    /// The reading so many nanoseconds, at most some seconds, after another.
+    pub fn later(self, mark: Mark, ns: u64) -> Mark {
+        Mark(mark.0 + (ns << 32).checked_div(self.scale).unwrap_or(ns))
+    }
+
+    /// Becomes the counter if that is measured by now; readings before are worth nothing then.
+    #[inline]
+    pub fn is_renewed(&mut self) -> bool {
+        self.scale == 0 && self.renew()
+    }
+
+    #[cold]
+    fn renew(&mut self) -> bool {
+        measure();
+        self.scale = SCALE.load(Ordering::Relaxed);
+        self.scale != 0
+    }
+}
