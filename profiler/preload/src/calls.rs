@@ -301,9 +301,9 @@ fn due_ns(thread: &mut Thread, passed_ns: u64) -> u64 {
     if thread.waited_ns >= LOOK_NS { core::mem::take(&mut thread.waited_ns) } else { 0 }
 }
 
-/// The time in yields that is looked at together: a sampling period, as bookings are rarer still.
+/// The time in yields that is looked at together: two sampling periods, as bookings are rarer still.
 fn look_at_yields_ns(thread: &Thread) -> u64 {
-    LOOK_AT_YIELDS_NS.max(thread.spin.period_ns)
+    LOOK_AT_YIELDS_NS.max(thread.spin.period_ns.saturating_mul(2))
 }
 
 /// Samples the wait that ended, on the handler's stack.

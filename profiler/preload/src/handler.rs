@@ -124,7 +124,7 @@ fn on_cpu(thread: &mut Thread, info: &Info, context: &libc::ucontext_t) -> Optio
             if looks(thread, Kind::Preempted, unseen_ns, wall_ns, cpu_ns) {
                 choose(thread, Kind::Preempted, &place);
             }
-            settle_if_due(thread, wall_ns, cpu_ns);
+            settle_if_due(thread, wall_ns, || cpu_ns);
         }
         WaitClock::Switches => {
             let pace = thread.waits.relax(wall_ns);
@@ -174,7 +174,7 @@ fn on_switch(thread: &mut Thread, context: &libc::ucontext_t) -> Option<u64> {
     if looks(thread, kind, away_ns, wall_ns, cpu_ns) {
         choose(thread, kind, &Place::interrupted(context));
     }
-    settle_if_due(thread, wall_ns, cpu_ns);
+    settle_if_due(thread, wall_ns, || cpu_ns);
     let pace = thread.waits.trapped(wall_ns);
     keep_pace(thread, pace);
     Some(cpu_ns)
@@ -192,7 +192,7 @@ fn on_wall(thread: &mut Thread, context: &libc::ucontext_t) -> Option<u64> {
     if looks(thread, Kind::Blocked, unseen_ns, wall_ns, cpu_ns) {
         choose(thread, Kind::Blocked, &Place::interrupted(context));
     }
-    settle_if_due(thread, wall_ns, cpu_ns);
+    settle_if_due(thread, wall_ns, || cpu_ns);
     Some(cpu_ns)
 }
 
@@ -234,11 +234,11 @@ fn on_event(thread: &mut Thread, context: &libc::ucontext_t, index: usize) -> Op
 
 /// A watched call has returned after `waited_ns`; gives whether its path is wanted. Not on a handler stack yet.
 pub fn wait_ended(thread: &mut Thread, kind: Kind, wall_ns: u64, waited_ns: u64) -> bool {
-    (thread.is_chosen, thread.long_ns) = (false, 0);
+    let cpu_ns = raw::thread_cpu_ns();
+    (thread.is_chosen, thread.long_ns, thread.ended_cpu_ns) = (false, 0, cpu_ns);
     if thread.clocks.wait_clock == WaitClock::None {
         return false;
     }
-    let cpu_ns = raw::thread_cpu_ns();
     let unseen_ns = thread.waits.unseen_ns(wall_ns, cpu_ns);
     let off_ns = unseen_ns.min(waited_ns);
     let left_ns = if kind == Kind::Blocked { thread.left_to_yields_ns().min(unseen_ns - off_ns) } else { 0 };
@@ -257,9 +257,9 @@ pub fn wait_ended(thread: &mut Thread, kind: Kind, wall_ns: u64, waited_ns: u64)
     thread.is_chosen || thread.long_ns > 0
 }
 
-/// Takes the path of a watched call that has returned.
+/// Takes the path of a watched call that has returned, just after [`wait_ended`].
 pub fn on_wait(thread: &mut Thread, kind: Kind, place: &Place) {
-    let (begin_ns, begin, begin_cpu_ns) = (turn_clock::now_ns(), thread.spin.now(), raw::thread_cpu_ns());
+    let (begin_ns, begin, begin_cpu_ns) = (turn_clock::now_ns(), thread.spin.now(), thread.ended_cpu_ns);
     let _inside = enter();
     if !start::is_on() || !file::is_open() && !process::open_in_child(thread) {
         return;
@@ -273,7 +273,7 @@ pub fn on_wait(thread: &mut Thread, kind: Kind, place: &Place) {
         let kept_ns = thread.spin.take(begin, begin_cpu_ns);
         book_cpu(thread, place, kept_ns);
     }
-    settle_if_due(thread, clock::wall_ns(), raw::thread_cpu_ns());
+    settle_if_due(thread, clock::wall_ns(), raw::thread_cpu_ns);
     count_time(thread, begin_ns, Some(begin_cpu_ns));
 }
 
@@ -317,9 +317,9 @@ fn choose(thread: &mut Thread, kind: Kind, place: &Place) {
 }
 
 #[inline(never)]
-fn settle_if_due(thread: &mut Thread, wall_ns: u64, cpu_ns: u64) {
+fn settle_if_due(thread: &mut Thread, wall_ns: u64, cpu_ns: impl FnOnce() -> u64) {
     if thread.waits.is_due(wall_ns, period_ns()) {
-        thread.settle(wall_ns, cpu_ns, raw::gettid());
+        thread.settle(wall_ns, cpu_ns(), raw::gettid());
     }
 }
 

@@ -69,6 +69,8 @@ pub struct Thread {
     pub is_chosen: bool,
     /// The length of that wait if it is to be booked by itself, else 0.
     pub long_ns: u64,
+    /// CPU time at its end.
+    pub ended_cpu_ns: u64,
     /// What of a call is repeated.
     pub retry: Retry,
     /// Signal mask of the application while a wait is sampled.
