@@ -98,7 +98,7 @@ class Checks:
             try:
                 files = wait_until(lambda: len(found := list(self.data.glob("measurements/*.falloff"))) == 2 and found)
                 pids = {int(file.name.split("-")[0]): int(file.name.split("-")[2]) for file in files}
-                wait_until(lambda: cpu_seconds(pids[1]) > 1.5)
+                wait_until(lambda: cpu_seconds(pids[1]) > 0.8)
                 used = {rank: cpu_seconds(pid) for rank, pid in pids.items()}
                 os.kill(pids[1], signal.SIGKILL)
                 running.wait(60)
