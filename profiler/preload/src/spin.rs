@@ -82,7 +82,8 @@ impl Spin {
         self.clock.mark()
     }
 
-    /// The thread yields; `read` reads its CPU clock. Says, once in a window, whether it yields ten thousand times a second and more.
+    /// The thread yields; `read` reads its CPU clock. Says, once in a window, whether it yields ten thousand times a second
+    /// and more.
     #[inline]
     pub fn yields(&mut self, read: impl FnOnce() -> u64) -> bool {
         if self.clock.is_renewed() {
