@@ -98,9 +98,9 @@ export class Timeline {
     return new Frame(data, this.span, scroller.clientWidth, tall);
   }
 
-  /** The part of the time that is seen as a link says it, in nanoseconds; null is all. */
+  /** The part of the time that is seen as a link says it, in nanoseconds and exactly; null is all. */
   get seen() {
-    return this.#span === null ? null : `${Math.round(this.#span.from)},${Math.round(this.#span.until)}`;
+    return this.#span === null ? null : `${this.#span.from},${this.#span.until}`;
   }
 
   set seen(text) {
