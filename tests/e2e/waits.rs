@@ -250,7 +250,7 @@ fn long_waits_after_a_storm_are_told_of_their_own_path() {
 }
 
 /// What yields.c says.
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 struct Yielded {
     work_ns: u64,
     wait_ns: u64,
@@ -278,9 +278,33 @@ fn threads_that_yield_are_charged_where_they_wait() {
         };
         agree(&format!("{name}: work"), within("work"), truth.work_ns / 1000, 60_000);
         agree(&format!("{name}: waiting"), within("wait_for_all"), truth.wait_ns / 1000, 60_000);
+        let yielding = within("sched_yield");
+        assert!(yielding * 2 > truth.wait_ns / 1000, "{name}: {yielding} us in sched_yield of {truth:?}");
         assert_eq!(nodes_with(&run, "preempted") > 0, name != "cpu", "{name}: nodes of waits");
         // Events at every switch would take longer than all the rest.
         let view = outcome(&mut bash(shop.dir(), &format!("exec \"$FALLOFF\" view {run:?}"))).expect_code(0);
         assert_eq!(view.stdout.contains(", then CPU timer"), name == "thousand", "{name}: {view}");
     }
+}
+
+/// A program, or a library of its user's, may have a `sched_yield` of its own.
+#[test]
+fn a_yield_of_the_users_own_is_called() {
+    let shop = Workshop::shared();
+    let program = build(&shop, "yields");
+    let own = "#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static atomic_long count;
+int sched_yield(void) { return count++, syscall(SYS_sched_yield); }
+__attribute__((destructor)) static void off(void) { fprintf(stderr, \"own %ld\\n\", count); }
+";
+    fs::write(shop.path("own_yield.c"), own).unwrap();
+    outcome(&mut bash(shop.dir(), "gcc -shared -fPIC own_yield.c -o own_yield.so")).expect_code(0);
+    let text = format!("exec \"$FALLOFF\" run -o own_yield -- {program:?} 100");
+    let end = outcome(bash(shop.dir(), &text).env("LD_PRELOAD", shop.path("own_yield.so"))).expect_code(0);
+    let count = end.stderr.lines().find_map(|line| line.strip_prefix("own ")).expect("no count");
+    // Three of four threads yield for 2 ms in each of a hundred rounds.
+    assert!(count.parse::<u64>().unwrap() > 1000, "{end}");
 }

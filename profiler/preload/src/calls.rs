@@ -9,6 +9,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use crate::path::Place;
 use crate::thread::Thread;
+use crate::turn_clock::Mark;
 use crate::waits::{Kind, LONG_NS};
 use crate::{clock, cpu, handler, raw, real, signals, start, thread_create};
 
@@ -30,7 +31,7 @@ pub fn watch() {
 }
 
 /// Shorter calls cannot have blocked: two switches take longer.
-const SHORTEST_NS: u64 = 3_000;
+pub const SHORTEST_NS: u64 = 3_000;
 /// Shorter waits are looked at together: the one that makes the sum this long stands for all, and longer ones are it more
 /// often.
 const LOOK_NS: u64 = 100_000;
@@ -78,6 +79,7 @@ macro_rules! calls {
                 let name = const { c_name(concat!(stringify!($name), "\0")) };
                 set(Call::$name, calls!(@find name $(@ $version)? $(via $filter)?));
             })*
+            find_plain_yield();
         }
 
         $(calls!(@entry $name $(=> $watching)?);)*
@@ -119,17 +121,37 @@ fn kind(index: u64) -> Kind {
     if yields.contains(&index) { Kind::Preempted } else { Kind::Blocked }
 }
 
-/// Whether the C library's function that yields, a few instructions around a system call, is there. Signal context: yes.
+/// Whether a thread yields there: at the C library's function, a few instructions around a system call, or where the entry
+/// makes that call in its place. Signal context: yes.
 pub fn yields_at(pc: u64) -> bool {
     const LENGTH: u64 = 32;
     let function = REAL.get(Call::sched_yield as usize).map_or(0, |f| f.load(Ordering::Relaxed) as u64);
-    function != 0 && pc.wrapping_sub(function) < LENGTH
+    function != 0 && pc.wrapping_sub(function) < LENGTH || called_at(pc).is_some()
+}
+
+/// The C library's function for which a thread is in a system call there, in an entry. Signal context: yes.
+pub fn called_at(pc: u64) -> Option<u64> {
+    let after = cpu::yield_now as *const () as u64 + cpu::SYSTEM_CALL_LENGTH;
+    (pc == after).then(|| PLAIN_YIELD.load(Ordering::Relaxed) as u64)
 }
 
 const fn c_name(text: &str) -> &CStr {
     match CStr::from_bytes_with_nul(text.as_bytes()) {
         Ok(name) => name,
         Err(_) => c"",
+    }
+}
+
+/// The C library's function that yields, if it does nothing but make the system call; else null.
+#[unsafe(link_section = ".data")]
+static PLAIN_YIELD: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
+
+fn find_plain_yield() {
+    let function = real(Call::sched_yield as usize);
+    // SAFETY: code that can be read, and more of it follows.
+    let code = unsafe { &*function.cast::<[u8; cpu::YIELD_LENGTH]>() };
+    if cpu::is_plain_yield(code) {
+        PLAIN_YIELD.store(function, Ordering::Relaxed);
     }
 }
 
@@ -227,31 +249,56 @@ fn find_yielder<'t>() -> Option<&'t mut Thread> {
     Some(unsafe { &mut *thread })
 }
 
-/// Yields, as a thread that polls does some hundred thousand times a second. Says whether that is worth a look or a booking:
-/// then the call is timed, with nothing to do between [`begin`] and [`end`].
+/// What [`yields`] tells the entry.
+#[repr(C)]
+pub struct Yield {
+    /// [`Yield::DONE`], [`Yield::WATCH`], or the state of the thread, for which the entry is to make the system call.
+    next: usize,
+    /// The yield is to be watched if it returns then or later.
+    look: Mark,
+}
+
+impl Yield {
+    const DONE: Yield = Yield { next: 0, look: Mark::ZERO };
+    /// Done, and worth a look or a booking: the call is timed, with nothing to do between [`begin`] and [`end`].
+    const WATCH: Yield = Yield { next: 1, look: Mark::ZERO };
+}
+
+/// Yields, as a thread that polls does some hundred thousand times a second. Where each yield lets another process run, what
+/// costs is that functions return after it, none of which the processor expects then: so the entry does itself what is to do
+/// after the system call, and the rest is left to the next yield.
 #[unsafe(link_section = ".text.hot.yields")]
-pub extern "C" fn yields(index: usize) -> bool {
+pub extern "C" fn yields(index: usize) -> Yield {
     if !start::is_on() {
         start::ensure();
     }
+    let address = real(index);
     // SAFETY: the C library's function, which takes nothing; what it returns, if anything, is 0.
-    let function = unsafe { core::mem::transmute::<*mut c_void, extern "C" fn()>(real(index)) };
+    let function = unsafe { core::mem::transmute::<*mut c_void, extern "C" fn()>(address) };
     let Some(thread) = start::is_on().then(yielder).flatten() else {
         function();
-        return false;
+        return Yield::DONE;
     };
+    thread.account_yield();
     let is_often = thread.spin.yields(raw::thread_cpu_ns);
     if is_often && thread.clocks.may_leave_perf() {
         thread.leave_perf();
     }
+    let look = if thread.spin.is_worth() {
+        Mark::ZERO
+    } else if thread.watches_calls() {
+        let left_ns = look_at_yields_ns(thread).saturating_sub(thread.yielded_ns);
+        thread.spin.after_yield_of(left_ns.max(SHORTEST_NS))
+    } else {
+        Mark::NEVER
+    };
     thread.is_calling = true;
+    if address == PLAIN_YIELD.load(Ordering::Relaxed) && thread.spin.counts() {
+        return Yield { next: core::ptr::from_mut(thread) as usize, look };
+    }
     function();
     thread.is_calling = false;
-    let passed_ns = thread.spin.returns();
-    if passed_ns >= SHORTEST_NS && thread.watches_calls() {
-        thread.yielded_ns += passed_ns;
-    }
-    thread.yielded_ns >= look_at_yields_ns(thread) || thread.spin.is_worth()
+    if thread.spin.returns() >= look { Yield::WATCH } else { Yield::DONE }
 }
 
 /// Ends a call that was timed. Gives the stack to sample on if this wait is to be sampled; all signals are blocked then,
@@ -268,6 +315,9 @@ pub unsafe extern "C" fn end(frame: *const Frame) -> *mut u8 {
     let Some(thread) = thread_create::current().map(|t| unsafe { &mut *t }) else {
         return core::ptr::null_mut();
     };
+    if kind == Kind::Preempted {
+        thread.account_yield();
+    }
     let waited_ns = match kind {
         Kind::Blocked => due_ns(thread, passed_ns),
         Kind::Preempted if thread.yielded_ns >= look_at_yields_ns(thread) => {

@@ -6,6 +6,8 @@ use core::ffi::{c_int, c_void};
 
 use unwinder::Registers;
 
+use crate::thread::Thread;
+
 /// ELF machine number of this architecture.
 pub const MACHINE: u32 = 183;
 
@@ -246,15 +248,63 @@ pub unsafe extern "C" fn watch_yield() {
         ".cfi_def_cfa_offset 0",
         ".cfi_restore 29",
         ".cfi_restore 30",
-        "and w0, w0, 255",
-        "cbz w0, 2f",
+        "cbz x0, 2f",
+        "cmp x0, 1",
+        "b.ne 3f",
         "b {watch}",
         "2:",
         "ret",
+        "3:",
+        "mov x2, x0",
+        "mov x3, {is_calling}",
+        "mov x4, {returned}",
+        "mov x8, {number}",
+        "b {yield_now}",
         ".cfi_endproc",
         yields = sym crate::calls::yields,
+        is_calling = const Thread::IS_CALLING,
+        returned = const Thread::RETURNED,
+        number = const libc::SYS_sched_yield,
+        yield_now = sym yield_now,
         watch = sym watch,
     )
+}
+
+/// Yields for the thread whose state is in x2, with what it changes there at x3 and x4, in a call with the index in x9; has it
+/// timed if it returns at the mark in x1 or later.
+///
+/// # Safety
+/// Only jumped to by [`watch_yield`].
+#[unsafe(naked)]
+#[unsafe(link_section = ".text.hot.yields")]
+pub unsafe extern "C" fn yield_now() {
+    naked_asm!(
+        ".cfi_startproc",
+        "svc 0",
+        "mrs x0, cntvct_el0",
+        "strb wzr, [x2, x3]",
+        "str x0, [x2, x4]",
+        "cmp x0, x1",
+        "b.hs 2f",
+        "mov w0, 0",
+        "ret",
+        "2:",
+        "b {watch}",
+        ".cfi_endproc",
+        watch = sym watch,
+    )
+}
+
+/// Bytes of a function that yields which tell whether it does nothing else.
+pub const YIELD_LENGTH: usize = 12;
+
+/// Whether the code of a function begins with the system call that yields, after an instruction that does nothing, or nothing
+/// but let branches come there.
+pub fn is_plain_yield(code: &[u8; YIELD_LENGTH]) -> bool {
+    const NOTHING: [&[u8]; 2] = [&[0x1f, 0x20, 0x03, 0xd5], &[0x5f, 0x24, 0x03, 0xd5]];
+    const CALL: &[u8] = &[0x88, 0x0f, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4];
+    let code = NOTHING.iter().find_map(|nothing| code.strip_prefix(*nothing)).unwrap_or(code);
+    code.starts_with(CALL)
 }
 
 /// Runs the call with the index in x9 between [`begin`](crate::calls::begin) and [`end`](crate::calls::end). On the

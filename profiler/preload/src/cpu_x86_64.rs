@@ -5,6 +5,8 @@ use core::ffi::{c_int, c_void};
 
 use unwinder::Registers;
 
+use crate::thread::Thread;
+
 /// ELF machine number of this architecture.
 pub const MACHINE: u32 = 62;
 
@@ -251,14 +253,64 @@ pub unsafe extern "C" fn watch_yield() {
         "pop rbp",
         ".cfi_def_cfa rsp, 8",
         ".cfi_restore rbp",
-        "test al, al",
-        "jne {watch}",
+        "cmp rax, 1",
+        "je {watch}",
+        "jb 2f",
+        "mov rdi, rax",
+        "mov rsi, rdx",
+        "mov r10, r11",
+        "mov eax, {number}",
+        "jmp {yield_now}",
+        "2:",
         "xor eax, eax",
         "ret",
         ".cfi_endproc",
         yields = sym crate::calls::yields,
+        number = const libc::SYS_sched_yield,
+        yield_now = sym yield_now,
         watch = sym watch,
     )
+}
+
+/// Yields for the thread whose state is in rdi, in a call with the index in r10; has it timed if it returns at the mark in rsi
+/// or later.
+///
+/// # Safety
+/// Only jumped to by [`watch_yield`].
+#[unsafe(naked)]
+#[unsafe(link_section = ".text.hot.yields")]
+pub unsafe extern "C" fn yield_now() {
+    naked_asm!(
+        ".cfi_startproc",
+        "syscall",
+        "rdtsc",
+        "shl rdx, 32",
+        "or rax, rdx",
+        "mov byte ptr [rdi + {is_calling}], 0",
+        "mov [rdi + {returned}], rax",
+        "cmp rax, rsi",
+        "jae 2f",
+        "xor eax, eax",
+        "ret",
+        "2:",
+        "mov r11, r10",
+        "jmp {watch}",
+        ".cfi_endproc",
+        is_calling = const Thread::IS_CALLING,
+        returned = const Thread::RETURNED,
+        watch = sym watch,
+    )
+}
+
+/// Bytes of a function that yields which tell whether it does nothing else.
+pub const YIELD_LENGTH: usize = 11;
+
+/// Whether the code of a function begins with the system call that yields, after an instruction that does nothing but let
+/// branches come there.
+pub fn is_plain_yield(code: &[u8; YIELD_LENGTH]) -> bool {
+    const NOTHING: &[u8] = &[0xf3, 0x0f, 0x1e, 0xfa];
+    const CALL: &[u8] = &[0xb8, libc::SYS_sched_yield as u8, 0, 0, 0, 0x0f, 0x05];
+    code.strip_prefix(NOTHING).unwrap_or(code).starts_with(CALL)
 }
 
 /// Runs the call with the index in r11 between [`begin`](crate::calls::begin) and [`end`](crate::calls::end). On the

@@ -4,19 +4,19 @@ use falloff_format::Pseudo;
 use falloff_format::node::Frame as FormatFrame;
 use unwinder::{Arch, End, Native, Registers, Replay, Room};
 
-use crate::cpu;
 use crate::memory::{Copies, Stack, Stacks};
 use crate::modules::{self, View};
 use crate::plan::Class;
 use crate::sections::section_of;
 use crate::thread::{DEPTH_MAX, Thread};
 use crate::tree::{Dropped, Tree};
+use crate::{calls, cpu};
 
 /// Where a thread is.
 pub struct Place {
     registers: Registers,
     stack_pointer: usize,
-    /// A function that has been called from there and has returned.
+    /// A function that has been called from there and has returned, or whose work is done there.
     called: Option<u64>,
 }
 
@@ -24,7 +24,8 @@ impl Place {
     /// Where a signal has interrupted it.
     pub fn interrupted(context: &libc::ucontext_t) -> Place {
         let registers = cpu::registers(context);
-        Place { registers, stack_pointer: cpu::interrupted_stack_pointer(context), called: None }
+        let called = calls::called_at(cpu::interrupted_pc(context));
+        Place { registers, stack_pointer: cpu::interrupted_stack_pointer(context), called }
     }
 
     /// Where it has called a function that has returned.
@@ -35,7 +36,11 @@ impl Place {
 
     /// Where it waits in a system call.
     pub fn blocked(pc: u64, sp: u64) -> Place {
-        Place { registers: cpu::registers_at(pc, sp), stack_pointer: sp as usize, called: None }
+        Place {
+            registers: cpu::registers_at(pc, sp),
+            stack_pointer: sp as usize,
+            called: calls::called_at(pc),
+        }
     }
 }
 

@@ -6,6 +6,8 @@
 //! next, a turn, is measured by a clock that takes nanoseconds to read ([`turn_clock`](crate::turn_clock)); the CPU clock,
 //! whose reading is a system call, is read now and then, and says how much CPU time was not taken by turns of work.
 
+use core::mem::offset_of;
+
 use crate::turn_clock::{Mark, TurnClock};
 
 /// CPU time of its own from yield to yield up to which a thread does nothing but wait.
@@ -27,7 +29,7 @@ const PATIENCE: u64 = 2;
 #[repr(C, align(64))]
 pub struct Spin {
     clock: TurnClock,
-    /// The begin and the end of the last yield.
+    /// The begin of the last yield, and its end; both are the end as soon as it is accounted for.
     begun: Mark,
     returned: Mark,
     /// From when on a yield reads the CPU clock.
@@ -52,6 +54,9 @@ pub struct Spin {
 }
 
 impl Spin {
+    /// Where the end of a yield is kept.
+    pub const RETURNED: usize = offset_of!(Spin, returned);
+
     /// Nothing yet, of a thread that is sampled with this period.
     pub fn new(period_ns: u64) -> Spin {
         Spin {
@@ -107,11 +112,31 @@ impl Spin {
         is_often
     }
 
-    /// The thread goes on after a yield. Says how long that was.
+    /// Whether turns are measured by the processor's counter.
+    pub fn counts(&self) -> bool {
+        self.clock.counts()
+    }
+
+    /// When the yield that begins has taken so long.
     #[inline]
-    pub fn returns(&mut self) -> u64 {
+    pub fn after_yield_of(&self, ns: u64) -> Mark {
+        self.clock.later(self.begun, ns)
+    }
+
+    /// The thread goes on after a yield, at the time that is given.
+    pub fn returns(&mut self) -> Mark {
         self.returned = self.now();
+        self.returned
+    }
+
+    /// Accounts for the yield that has ended, unless that is done. Says how long it was.
+    #[inline]
+    pub fn account(&mut self) -> u64 {
+        if self.begun >= self.returned {
+            return 0;
+        }
         let passed_ns = self.clock.between(self.begun, self.returned);
+        self.begun = self.returned;
         self.guess_ns += YIELD_NS.min(passed_ns);
         passed_ns
     }

@@ -3,6 +3,7 @@
 //! It lies in memory of its own (`states`), which signals carry a pointer to: the handler needs no thread-local storage.
 
 use core::ffi::c_void;
+use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use falloff_format::Pseudo;
@@ -131,6 +132,10 @@ static ENDED_NS: AtomicU64 = AtomicU64::new(0);
 const _: () = assert!(align_of::<Thread>() as u64 > SOURCE_MASK);
 
 impl Thread {
+    /// Where the entry of a yield finds [`is_calling`](Thread::is_calling) and the mark of the yield's end.
+    pub const IS_CALLING: usize = offset_of!(Thread, is_calling);
+    pub const RETURNED: usize = offset_of!(Thread, spin) + Spin::RETURNED;
+
     /// Makes a fresh state, zeroed memory, one that no thread uses.
     ///
     /// # Safety
@@ -180,6 +185,15 @@ impl Thread {
         self.watches_calls() || self.waits.are_thinned()
     }
 
+    /// Counts the yield that has ended, if nobody has.
+    #[inline]
+    pub fn account_yield(&mut self) {
+        let passed_ns = self.spin.account();
+        if passed_ns >= calls::SHORTEST_NS && self.watches_calls() {
+            self.yielded_ns += passed_ns;
+        }
+    }
+
     /// Time in watched calls that nobody has looked at.
     pub fn unlooked_ns(&mut self, kind: waits::Kind) -> &mut u64 {
         match kind {
@@ -189,7 +203,8 @@ impl Thread {
     }
 
     /// Time in calls that yield which waits for a look at such a call.
-    pub fn left_to_yields_ns(&self) -> u64 {
+    pub fn left_to_yields_ns(&mut self) -> u64 {
+        self.account_yield();
         if self.watches_calls() { self.yielded_ns } else { 0 }
     }
 
@@ -392,6 +407,7 @@ impl Thread {
             && file::is_open()
             && let Some(bill) = self.waits.settle(wall_ns, cpu_ns, tid, self.watches_all())
         {
+            self.account_yield();
             self.yielded_ns = 0;
             self.book_waits(&bill);
         }

@@ -60,12 +60,15 @@ pub fn now_ns() -> u64 {
 }
 
 /// A reading of a [`TurnClock`], in its own unit.
+#[repr(transparent)]
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mark(u64);
 
 impl Mark {
     /// Before all others.
     pub const ZERO: Mark = Mark(0);
+    /// After all others.
+    pub const NEVER: Mark = Mark(u64::MAX);
 }
 
 /// The clock with what was measured beside it: one thread's, in the memory that the thread is at anyway.
@@ -73,11 +76,18 @@ impl Mark {
 pub struct TurnClock {
     /// As long as it is 0, readings are nanoseconds of the C library's clock.
     scale: u64,
+    /// Ticks of a nanosecond, in parts of 2^32.
+    ticks: u64,
 }
 
 impl TurnClock {
     /// Nothing measured.
-    pub const UNKNOWN: TurnClock = TurnClock { scale: 0 };
+    pub const UNKNOWN: TurnClock = TurnClock { scale: 0, ticks: 1 << 32 };
+
+    /// Whether it is the processor's counter.
+    pub fn counts(self) -> bool {
+        self.scale != 0
+    }
 
     /// Reads it.
     #[inline]
@@ -92,9 +102,11 @@ impl TurnClock {
         if self.scale == 0 { passed } else { ((u128::from(passed) * u128::from(self.scale)) >> 32) as u64 }
     }
 
-    /// The reading so many nanoseconds, at most some seconds, after another.
+    /// The reading so many nanoseconds after another.
+    #[inline]
     pub fn later(self, mark: Mark, ns: u64) -> Mark {
-        Mark(mark.0 + (ns << 32).checked_div(self.scale).unwrap_or(ns))
+        let passed = (u128::from(ns) * u128::from(self.ticks)) >> 32;
+        Mark(mark.0.saturating_add(passed as u64))
     }
 
     /// Becomes the counter if that is measured by now; readings before are worth nothing then.
@@ -107,6 +119,8 @@ impl TurnClock {
     fn renew(&mut self) -> bool {
         measure();
         self.scale = SCALE.load(Ordering::Relaxed);
+        let ticks = (1u128 << 64).checked_div(u128::from(self.scale)).unwrap_or(1 << 32);
+        self.ticks = u64::try_from(ticks).unwrap_or(u64::MAX);
         self.scale != 0
     }
 }
