@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::support::ranks::said_by_ranks;
 use crate::support::{Workshop, bash, build_with, outcome, tools};
 
 /// Programs, with the least ranks that they need: as few as there may be processors.
@@ -85,8 +86,8 @@ fn analysed(shop: &Workshop, mpi: &str, program: &str, ranks: u32) -> (Vec<Truth
     let name = format!("{program}-{mpi}");
     build_with(shop, &format!("mpicc.{mpi} -O1 -g"), &format!("waits/{program}.c"), &name);
     let run = format!("waits-{name}");
-    let text = format!("mpirun.{mpi} -n {ranks} \"$FALLOFF\" run --events mpi -o {run} -- ./{name}");
-    let said = outcome(&mut bash(shop.dir(), &text)).expect_code(0).stdout;
+    let measured = format!("\"$FALLOFF\" run --events mpi -o {run} -- ./{name}");
+    let said = said_by_ranks(shop, &format!("mpirun.{mpi} -n {ranks}"), &measured);
     let text = format!("\"$FALLOFF\" waits {run} --format json");
     let analysis = outcome(&mut bash(shop.dir(), &text)).expect_code(0).json();
     (said.lines().map(Truth::new).collect(), analysis)

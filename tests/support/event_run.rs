@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use super::event_log::{EventLog, Tallies, check_together, told};
+use super::ranks::said_by_ranks;
 use super::{Workshop, bash, outcome, tools};
 
 const LIBRARIES: [&str; 2] = ["openmpi", "mpich"];
@@ -21,8 +22,7 @@ pub fn libraries(compiler: &str) -> impl Iterator<Item = &'static str> {
 /// What a program says without a log, in an order of its own.
 #[track_caller]
 fn answer(shop: &Workshop, mpi: &str, ranks: u32, program: &str) -> Vec<String> {
-    let plain = outcome(&mut bash(shop.dir(), &format!("mpirun.{mpi} -n {ranks} {program}"))).expect_code(0);
-    sorted(&plain.stdout)
+    sorted(&said_by_ranks(shop, &format!("mpirun.{mpi} -n {ranks}"), program))
 }
 
 fn sorted(text: &str) -> Vec<String> {
@@ -44,13 +44,13 @@ pub fn program_is_right(shop: &Workshop, mpi: &str, ranks: u32, program: &str) -
 /// Runs a program with a log only; gives what it says, and the logs.
 #[track_caller]
 pub fn log_is_right(shop: &Workshop, mpi: &str, ranks: u32, program: &str) -> (String, Vec<EventLog>) {
-    let text = format!("mpirun.{mpi} -n {ranks} \"$FALLOFF\" run --events mpi -o run -- {program}");
-    let measured = outcome(&mut bash(shop.dir(), &text)).expect_code(0);
+    let measured = format!("\"$FALLOFF\" run --events mpi -o run -- {program}");
+    let said = said_by_ranks(shop, &format!("mpirun.{mpi} -n {ranks}"), &measured);
     let mut logs = EventLog::of_run(&shop.path("run"));
     // A program that only starts the one with MPI has made no calls.
     logs.retain(|log| !log.threads.is_empty());
     assert_eq!(logs.len(), ranks as usize);
-    let told = told(&measured.stdout);
+    let told = told(&said);
     let seen: BTreeMap<i32, Tallies> = logs.iter().map(|log| (log.rank, log.tallies())).collect();
     assert_eq!(seen, told, "{mpi}, {ranks} ranks");
     logs.iter().for_each(EventLog::check);
@@ -66,7 +66,7 @@ pub fn log_is_right(shop: &Workshop, mpi: &str, ranks: u32, program: &str) -> (S
     assert_eq!(run["collectives"].as_u64(), Some(together as u64), "{mpi}, {ranks} ranks");
     noise_is_bounded(shop);
     fs::remove_dir_all(shop.path("run")).unwrap();
-    (measured.stdout, logs)
+    (said, logs)
 }
 
 /// Noise makes no rank of a replay end earlier, nor later than delays come to where nothing absorbs them.

@@ -9,6 +9,7 @@ pub mod event_run;
 pub mod folded;
 pub mod health;
 pub mod measured;
+pub mod ranks;
 pub mod sampling;
 pub mod slurm;
 pub mod source;

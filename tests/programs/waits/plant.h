@@ -83,7 +83,6 @@ static inline void begin(int *argc, char ***argv, int least)
 static inline void end(void)
 {
     for (int at = 0; at < TRUTHS && truths[at].pattern; at++) {
-        /* A line at a time, so that those of ranks stay apart. */
         char late[8] = "-";
         if (truths[at].late)
             snprintf(late, sizeof late, "%d", truths[at].late_rank);
