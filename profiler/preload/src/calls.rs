@@ -9,21 +9,12 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use crate::path::Place;
 use crate::thread::Thread;
-use crate::turn_clock::Mark;
 use crate::waits::{Kind, LONG_NS};
+use crate::yields::{self, WATCHING_YIELDS};
 use crate::{clock, cpu, handler, raw, real, signals, start, thread_create};
 
 /// Whether any thread's calls are timed.
 pub static WATCHING: AtomicBool = AtomicBool::new(false);
-
-/// Whether calls that yield are seen whatever finds waits: see [`Spin`](crate::spin::Spin).
-#[unsafe(link_section = ".data")]
-pub static WATCHING_YIELDS: AtomicBool = AtomicBool::new(false);
-
-/// Has calls that yield seen from now on.
-pub fn watch_yields() {
-    WATCHING_YIELDS.store(true, Ordering::Relaxed);
-}
 
 /// Has calls timed from now on, of threads that want it.
 pub fn watch() {
@@ -35,9 +26,6 @@ pub const SHORTEST_NS: u64 = 3_000;
 /// Shorter waits are looked at together: the one that makes the sum this long stands for all, and longer ones are it more
 /// often.
 const LOOK_NS: u64 = 100_000;
-/// The same of calls that yield, at least.
-const LOOK_AT_YIELDS_NS: u64 = 1_000_000;
-
 /// What a watched call leaves on the stack for [`end`] and [`sample`]: see `cpu::watch`.
 #[repr(C)]
 pub struct Frame {
@@ -79,7 +67,7 @@ macro_rules! calls {
                 let name = const { c_name(concat!(stringify!($name), "\0")) };
                 set(Call::$name, calls!(@find name $(@ $version)? $(via $filter)?));
             })*
-            find_plain_yield();
+            yields::find_plain();
         }
 
         $(calls!(@entry $name $(=> $watching)?);)*
@@ -121,37 +109,10 @@ fn kind(index: u64) -> Kind {
     if yields.contains(&index) { Kind::Preempted } else { Kind::Blocked }
 }
 
-/// Whether a thread yields there: at the C library's function, a few instructions around a system call, or where the entry
-/// makes that call in its place. Signal context: yes.
-pub fn yields_at(pc: u64) -> bool {
-    const LENGTH: u64 = 32;
-    let function = REAL.get(Call::sched_yield as usize).map_or(0, |f| f.load(Ordering::Relaxed) as u64);
-    function != 0 && pc.wrapping_sub(function) < LENGTH || called_at(pc).is_some()
-}
-
-/// The C library's function for which a thread is in a system call there, in an entry. Signal context: yes.
-pub fn called_at(pc: u64) -> Option<u64> {
-    let after = cpu::yield_now as *const () as u64 + cpu::SYSTEM_CALL_LENGTH;
-    (pc == after).then(|| PLAIN_YIELD.load(Ordering::Relaxed) as u64)
-}
-
 const fn c_name(text: &str) -> &CStr {
     match CStr::from_bytes_with_nul(text.as_bytes()) {
         Ok(name) => name,
         Err(_) => c"",
-    }
-}
-
-/// The C library's function that yields, if it does nothing but make the system call; else null.
-#[unsafe(link_section = ".data")]
-static PLAIN_YIELD: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
-
-fn find_plain_yield() {
-    let function = real(Call::sched_yield as usize);
-    // SAFETY: code that can be read, and more of it follows.
-    let code = unsafe { &*function.cast::<[u8; cpu::YIELD_LENGTH]>() };
-    if cpu::is_plain_yield(code) {
-        PLAIN_YIELD.store(function, Ordering::Relaxed);
     }
 }
 
@@ -192,6 +153,11 @@ pub fn real(index: usize) -> *mut c_void {
     if function.is_null() { missing as *mut c_void } else { function }
 }
 
+/// Its address; 0 before start-up. Signal context: yes.
+pub fn address(index: u64) -> u64 {
+    REAL.get(index as usize).map_or(0, |f| f.load(Ordering::Relaxed) as u64)
+}
+
 /// Begins a call of which the entry does not know that it needs no watching. `argument`: the first of the call's.
 pub extern "C" fn begin(index: usize, argument: *mut c_void) -> Begun {
     start::ensure();
@@ -224,83 +190,6 @@ fn timed(thread: &mut Thread, function: *mut c_void) -> Begun {
     Begun { begun_ns, function }
 }
 
-/// A thread that has yielded, the first that did: most programs have one that does it often.
-#[unsafe(link_section = ".data")]
-static YIELDER: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
-
-/// The calling thread's state, found without the C library if it has yielded before.
-#[inline]
-fn yielder<'t>() -> Option<&'t mut Thread> {
-    let first = YIELDER.load(Ordering::Relaxed);
-    // SAFETY: states are never unmapped.
-    if !first.is_null() && unsafe { &*first }.is_current() {
-        // SAFETY: the calling thread's own state.
-        return unsafe { first.as_mut() };
-    }
-    find_yielder()
-}
-
-#[cold]
-fn find_yielder<'t>() -> Option<&'t mut Thread> {
-    let thread = thread_create::current()?;
-    let (null, relaxed) = (core::ptr::null_mut(), Ordering::Relaxed);
-    let _ = YIELDER.compare_exchange(null, thread, relaxed, relaxed);
-    // SAFETY: the calling thread's own state.
-    Some(unsafe { &mut *thread })
-}
-
-/// What [`yields`] tells the entry.
-#[repr(C)]
-pub struct Yield {
-    /// [`Yield::DONE`], [`Yield::WATCH`], or the state of the thread, for which the entry is to make the system call.
-    next: usize,
-    /// The yield is to be watched if it returns then or later.
-    look: Mark,
-}
-
-impl Yield {
-    const DONE: Yield = Yield { next: 0, look: Mark::ZERO };
-    /// Done, and worth a look or a booking: the call is timed, with nothing to do between [`begin`] and [`end`].
-    const WATCH: Yield = Yield { next: 1, look: Mark::ZERO };
-}
-
-/// Yields, as a thread that polls does some hundred thousand times a second. Where each yield lets another process run, what
-/// costs is that functions return after it, none of which the processor expects then: so the entry does itself what is to do
-/// after the system call, and the rest is left to the next yield.
-#[unsafe(link_section = ".text.hot.yields")]
-pub extern "C" fn yields(index: usize) -> Yield {
-    if !start::is_on() {
-        start::ensure();
-    }
-    let address = real(index);
-    // SAFETY: the C library's function, which takes nothing; what it returns, if anything, is 0.
-    let function = unsafe { core::mem::transmute::<*mut c_void, extern "C" fn()>(address) };
-    let Some(thread) = start::is_on().then(yielder).flatten() else {
-        function();
-        return Yield::DONE;
-    };
-    thread.account_yield();
-    let is_often = thread.spin.yields(raw::thread_cpu_ns);
-    if is_often && thread.clocks.may_leave_perf() {
-        thread.leave_perf();
-    }
-    let look = if thread.spin.is_worth() {
-        Mark::ZERO
-    } else if thread.watches_calls() {
-        let left_ns = look_at_yields_ns(thread).saturating_sub(thread.yielded_ns);
-        thread.spin.after_yield_of(left_ns.max(SHORTEST_NS))
-    } else {
-        Mark::NEVER
-    };
-    thread.is_calling = true;
-    if address == PLAIN_YIELD.load(Ordering::Relaxed) && thread.spin.counts() {
-        return Yield { next: core::ptr::from_mut(thread) as usize, look };
-    }
-    function();
-    thread.is_calling = false;
-    if thread.spin.returns() >= look { Yield::WATCH } else { Yield::DONE }
-}
-
 /// Ends a call that was timed. Gives the stack to sample on if this wait is to be sampled; all signals are blocked then,
 /// and [`sample`] and [`sampled`] are to follow. Leaves `errno` alone.
 ///
@@ -320,7 +209,7 @@ pub unsafe extern "C" fn end(frame: *const Frame) -> *mut u8 {
     }
     let waited_ns = match kind {
         Kind::Blocked => due_ns(thread, passed_ns),
-        Kind::Preempted if thread.yielded_ns >= look_at_yields_ns(thread) => {
+        Kind::Preempted if thread.yielded_ns >= yields::look_ns(thread) => {
             core::mem::take(&mut thread.yielded_ns)
         }
         Kind::Preempted => 0,
@@ -351,11 +240,6 @@ fn due_ns(thread: &mut Thread, passed_ns: u64) -> u64 {
     if thread.waited_ns >= LOOK_NS { core::mem::take(&mut thread.waited_ns) } else { 0 }
 }
 
-/// The time in yields that is looked at together: two sampling periods, as bookings are rarer still.
-fn look_at_yields_ns(thread: &Thread) -> u64 {
-    LOOK_AT_YIELDS_NS.max(thread.spin.period_ns.saturating_mul(2))
-}
-
 /// Samples the wait that ended, on the handler's stack.
 ///
 /// # Safety
@@ -363,10 +247,9 @@ fn look_at_yields_ns(thread: &Thread) -> u64 {
 pub unsafe extern "C" fn sample(frame: *const Frame) {
     // SAFETY: by contract.
     let frame = unsafe { &*frame };
-    let function = REAL.get(frame.index as usize).map_or(0, |f| f.load(Ordering::Relaxed) as u64);
     let sp = core::ptr::from_ref(frame) as u64 + size_of::<Frame>() as u64;
     let registers = cpu::registers_after_call(frame.saved, frame.frame_pointer, frame.return_address, sp);
-    let place = Place::called(registers, function);
+    let place = Place::called(registers, address(frame.index));
     // SAFETY: the calling thread's own state.
     if let Some(thread) = thread_create::current().map(|t| unsafe { &mut *t }) {
         handler::on_wait(thread, kind(frame.index), &place);

@@ -13,7 +13,8 @@ use crate::plan::Class;
 use crate::thread::Thread;
 use crate::waits::{Kind, Pace};
 use crate::{
-    calls, clock, cpu, file, identity, modules, perf, process, raw, retry, signals, start, states, turn_clock,
+    calls, clock, cpu, file, identity, modules, perf, process, raw, retry, signals, start, states,
+    turn_clock, yields,
 };
 
 /// What the kernel says of a signal of ours.
@@ -169,7 +170,7 @@ fn on_switch(thread: &mut Thread, context: &libc::ucontext_t) -> Option<u64> {
         Some(left_ns) if thread.waits.period() > 1 => wall_ns.saturating_sub(left_ns),
         _ => unseen_ns,
     };
-    let is_blocked = gave_up(context) && !calls::yields_at(cpu::interrupted_pc(context));
+    let is_blocked = gave_up(context) && !yields::is_at(cpu::interrupted_pc(context));
     let kind = if is_blocked { Kind::Blocked } else { Kind::Preempted };
     if looks(thread, kind, away_ns, wall_ns, cpu_ns) {
         choose(thread, kind, &Place::interrupted(context));

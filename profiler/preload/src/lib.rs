@@ -13,8 +13,8 @@
 //! between large tables.
 #![no_std]
 
-#[cfg_attr(target_arch = "x86_64", path = "cpu_x86_64.rs")]
-#[cfg_attr(target_arch = "aarch64", path = "cpu_aarch64.rs")]
+#[cfg_attr(target_arch = "x86_64", path = "cpu/x86_64/mod.rs")]
+#[cfg_attr(target_arch = "aarch64", path = "cpu/aarch64/mod.rs")]
 mod cpu;
 
 mod build_id;
@@ -57,6 +57,7 @@ mod thread_create;
 mod tree;
 mod turn_clock;
 mod waits;
+mod yields;
 
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {

@@ -10,7 +10,7 @@ use crate::plan::Class;
 use crate::sections::section_of;
 use crate::thread::{DEPTH_MAX, Thread};
 use crate::tree::{Dropped, Tree};
-use crate::{calls, cpu};
+use crate::{cpu, yields};
 
 /// Where a thread is.
 pub struct Place {
@@ -24,7 +24,7 @@ impl Place {
     /// Where a signal has interrupted it.
     pub fn interrupted(context: &libc::ucontext_t) -> Place {
         let registers = cpu::registers(context);
-        let called = calls::called_at(cpu::interrupted_pc(context));
+        let called = yields::called_at(cpu::interrupted_pc(context));
         Place { registers, stack_pointer: cpu::interrupted_stack_pointer(context), called }
     }
 
@@ -39,7 +39,7 @@ impl Place {
         Place {
             registers: cpu::registers_at(pc, sp),
             stack_pointer: sp as usize,
-            called: calls::called_at(pc),
+            called: yields::called_at(pc),
         }
     }
 }

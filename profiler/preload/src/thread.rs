@@ -25,7 +25,7 @@ use crate::signals::Hold;
 use crate::spin::Spin;
 use crate::tree::Tree;
 use crate::waits::{self, Bill, Item, Waits};
-use crate::{calls, clock, cpu, file, handler, identity, modules, raw, records, signals, states};
+use crate::{calls, clock, cpu, file, handler, identity, modules, raw, records, signals, states, yields};
 
 /// Frames kept of one path.
 pub const DEPTH_MAX: usize = 4096;
@@ -290,7 +290,7 @@ impl Thread {
             calls::watch();
         }
         if plan::get().cpu {
-            calls::watch_yields();
+            yields::watch();
         }
         if plan::get().cpu && self.clocks.cpu_clock == CpuClock::None {
             self.update(|r| r.flags |= THREAD_UNTIMED);
