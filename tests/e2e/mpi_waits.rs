@@ -87,7 +87,7 @@ fn analysed(shop: &Workshop, mpi: &str, program: &str, ranks: u32) -> (Vec<Truth
     build_with(shop, &format!("mpicc.{mpi} -O1 -g"), &format!("waits/{program}.c"), &name);
     let run = format!("waits-{name}");
     let measured = format!("\"$FALLOFF\" run --events mpi -o {run} -- ./{name}");
-    let said = said_by_ranks(shop, &format!("mpirun.{mpi} -n {ranks}"), &measured);
+    let said = said_by_ranks(shop, mpi, ranks, &measured);
     let text = format!("\"$FALLOFF\" waits {run} --format json");
     let analysis = outcome(&mut bash(shop.dir(), &text)).expect_code(0).json();
     (said.lines().map(Truth::new).collect(), analysis)

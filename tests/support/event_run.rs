@@ -22,7 +22,7 @@ pub fn libraries(compiler: &str) -> impl Iterator<Item = &'static str> {
 /// What a program says without a log, in an order of its own.
 #[track_caller]
 fn answer(shop: &Workshop, mpi: &str, ranks: u32, program: &str) -> Vec<String> {
-    sorted(&said_by_ranks(shop, &format!("mpirun.{mpi} -n {ranks}"), program))
+    sorted(&said_by_ranks(shop, mpi, ranks, program))
 }
 
 fn sorted(text: &str) -> Vec<String> {
@@ -45,7 +45,7 @@ pub fn program_is_right(shop: &Workshop, mpi: &str, ranks: u32, program: &str) -
 #[track_caller]
 pub fn log_is_right(shop: &Workshop, mpi: &str, ranks: u32, program: &str) -> (String, Vec<EventLog>) {
     let measured = format!("\"$FALLOFF\" run --events mpi -o run -- {program}");
-    let said = said_by_ranks(shop, &format!("mpirun.{mpi} -n {ranks}"), &measured);
+    let said = said_by_ranks(shop, mpi, ranks, &measured);
     let mut logs = EventLog::of_run(&shop.path("run"));
     // A program that only starts the one with MPI has made no calls.
     logs.retain(|log| !log.threads.is_empty());

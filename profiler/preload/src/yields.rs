@@ -85,7 +85,8 @@ pub struct Yield {
 
 impl Yield {
     const DONE: Yield = Yield { next: 0, look: Mark::ZERO };
-    /// Done, and worth a look or a booking: the call is timed, with nothing to do between [`begin`](calls::begin) and [`end`](calls::end).
+    /// Done, and worth a look or a booking: the call is timed, with nothing to do between [`begin`](calls::begin) and
+    /// [`end`](calls::end).
     const WATCH: Yield = Yield { next: 1, look: Mark::ZERO };
 }
 
