@@ -204,15 +204,13 @@ pub unsafe extern "C" fn end(frame: *const Frame) -> *mut u8 {
     let Some(thread) = thread_create::current().map(|t| unsafe { &mut *t }) else {
         return core::ptr::null_mut();
     };
-    if kind == Kind::Preempted {
-        thread.account_yield();
-    }
     let waited_ns = match kind {
         Kind::Blocked => due_ns(thread, passed_ns),
-        Kind::Preempted if thread.yielded_ns >= yields::look_ns(thread) => {
-            core::mem::take(&mut thread.yielded_ns)
+        Kind::Preempted => {
+            thread.account_yield();
+            let is_due = thread.yielded_ns >= yields::look_ns(thread);
+            if is_due { core::mem::take(&mut thread.yielded_ns) } else { 0 }
         }
-        Kind::Preempted => 0,
     };
     let is_worth = kind == Kind::Preempted && thread.spin.is_worth();
     // The child of a vfork has its parent's state before it and is somebody else.

@@ -39,14 +39,20 @@ pub fn called_at(pc: u64) -> Option<u64> {
 #[unsafe(link_section = ".data")]
 static PLAIN: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
 
-/// Looks what the C library's function does.
+/// Looks what the C library's function does, which may be one of the program's own, with more to do.
 pub fn find_plain() {
     let function = calls::real(Call::sched_yield as usize);
-    // SAFETY: code that can be read, and more of it follows.
-    let code = unsafe { &*function.cast::<[u8; cpu::YIELD_LENGTH]>() };
-    if cpu::is_plain_yield(code) {
+    let landing = cpu::LANDINGS.iter().find(|landing| has(function.cast(), *landing));
+    let body = function.wrapping_byte_add(landing.map_or(0, |landing| landing.len()));
+    if has(body.cast(), cpu::PLAIN_YIELD) {
         PLAIN.store(function, Ordering::Relaxed);
     }
+}
+
+/// Whether the code of a function goes on like that.
+fn has(code: *const u8, bytes: &[u8]) -> bool {
+    // SAFETY: code can be read, and goes on behind bytes that are like those of a function before it returns.
+    bytes.iter().enumerate().all(|(at, byte)| unsafe { code.add(at).read() } == *byte)
 }
 
 /// A thread that has yielded, the first that did: most programs have one that does it often.

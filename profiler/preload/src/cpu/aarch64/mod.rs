@@ -14,7 +14,7 @@ pub(crate) use arguments::argument_list;
 pub use logged::log;
 pub(crate) use logged::logged_call;
 pub(crate) use watched::watched_call;
-pub use watched::{YIELD_LENGTH, is_plain_yield, watch, watch_yield, yield_now};
+pub use watched::{LANDINGS, PLAIN_YIELD, watch, watch_yield, yield_now};
 
 /// ELF machine number of this architecture.
 pub const MACHINE: u32 = 183;

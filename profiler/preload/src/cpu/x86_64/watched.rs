@@ -107,16 +107,12 @@ pub unsafe extern "C" fn yield_now() {
     )
 }
 
-/// Bytes of a function that yields which tell whether it does nothing else.
-pub const YIELD_LENGTH: usize = 11;
+/// What a function may begin with that only lets branches come there: `endbr64`.
+pub const LANDINGS: &[[u8; 4]] = &[*b"\xf3\x0f\x1e\xfa"];
 
-/// Whether the code of a function begins with the system call that yields, after an instruction that does nothing but let
-/// branches come there.
-pub fn is_plain_yield(code: &[u8; YIELD_LENGTH]) -> bool {
-    const NOTHING: &[u8] = &[0xf3, 0x0f, 0x1e, 0xfa];
-    const CALL: &[u8] = &[0xb8, libc::SYS_sched_yield as u8, 0, 0, 0, 0x0f, 0x05];
-    code.strip_prefix(NOTHING).unwrap_or(code).starts_with(CALL)
-}
+/// The code, up to its return, of a function that does nothing but the system call that yields: `mov eax, 24`, `syscall`,
+/// `cmp rax, -4095`, `jae` over the `ret`, `ret`.
+pub const PLAIN_YIELD: &[u8] = b"\xb8\x18\x00\x00\x00\x0f\x05\x48\x3d\x01\xf0\xff\xff\x73\x01\xc3";
 
 /// Runs the call with the index in r11 between [`begin`](crate::calls::begin) and [`end`](crate::calls::end). On the
 /// stack from rbp down: six argument registers, index, time; after the call the [`Frame`]. One word of stack arguments
