@@ -309,10 +309,9 @@ int sched_yield(void) { return count++, syscall(SYS_sched_yield); }
 __attribute__((destructor)) static void off(void) { fprintf(stderr, \"own %ld\\n\", count); }
 ";
     fs::write(shop.path("own_yield.c"), own).unwrap();
-    for name in ["own_yield", "like_yield"] {
-        let like = if name == "like_yield" { "-DLIKE" } else { "" };
-        outcome(&mut bash(shop.dir(), &format!("gcc -O2 -shared -fPIC {like} own_yield.c -o {name}.so")))
-            .expect_code(0);
+    for (name, flag) in [("own_yield", ""), ("like_yield", "-DLIKE")] {
+        let compile = format!("gcc -O2 -shared -fPIC {flag} own_yield.c -o {name}.so");
+        outcome(&mut bash(shop.dir(), &compile)).expect_code(0);
         let text = format!("exec \"$FALLOFF\" run -o {name} -- {program:?} 100");
         let library = shop.path(&format!("{name}.so"));
         let end = outcome(bash(shop.dir(), &text).env("LD_PRELOAD", library)).expect_code(0);

@@ -4,8 +4,8 @@ use std::fs;
 
 use super::{Workshop, bash, outcome};
 
-/// Runs a command in each rank under a library's launcher; gives what all say, a rank after the other. Each writes to a file of its own:
-/// launchers read what ranks write in pieces, and a piece may end within a line.
+/// Runs a command in each rank under a library's launcher; gives what all say, a rank after the other. Each writes to a file
+/// of its own: launchers read what ranks write in pieces, and a piece may end within a line.
 #[track_caller]
 pub fn said_by_ranks(shop: &Workshop, mpi: &str, ranks: u32, command: &str) -> String {
     let said = shop.path("said");
