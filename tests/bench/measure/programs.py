@@ -42,6 +42,18 @@ def chunk_us(ended):
     return float(found[1]) if found else None
 
 
+def short_chunks(command, rate):
+    """The command of cdeep for a quarter of a second in chunks of a tenth of the period of `rate`."""
+    binary, depth, *_ = command
+    return [binary, depth, str(700_000 // rate // 10), str(10 * rate // 4)]
+
+
+def added_us_a_second(ended):
+    """What came into a self-timed program's chunks, in us a second."""
+    added, counted = re.search(r"ADDED (-?[0-9.]+) us in ([0-9.]+) us", ended.stderr).groups()
+    return float(added) / float(counted) * 1e6
+
+
 def used_seconds(ended):
     """CPU time that a program says it has used itself."""
     return float(re.search(r"USED ([0-9.]+)", ended.stderr)[1])

@@ -29,6 +29,12 @@ def clear(path):
     path.unlink(missing_ok=True)
 
 
+def turned(peers, number):
+    """The peers in the order of one round: another is the first in each."""
+    first = number % len(peers)
+    return peers[first:] + peers[:first]
+
+
 class Rounds:
     """Interleaved runs of every peer on one program."""
 
@@ -42,7 +48,7 @@ class Rounds:
     def measure(self, rounds):
         """Every peer once a round, in an order that changes from round to round."""
         for number in range(rounds):
-            for peer in (self.peers[number % len(self.peers):] + self.peers[:number % len(self.peers)]):
+            for peer in turned(self.peers, number):
                 data = self.work / "data"
                 clear(data)
                 command, environment = peer.command(self.program, str(data))
@@ -68,8 +74,8 @@ class Rounds:
 
     def us_a_sample(self, title):
         """What a sample cost, all in, by the median slow-down."""
-        seconds = statistics.median(self.ratios(title)) - 1
-        return seconds * self.cpu[title] * 1e6 / max(1, self.read[title].samples)
+        slower = statistics.median(self.ratios(title))
+        return (1 - 1 / slower) * self.cpu[title] * 1e6 / max(1, self.read[title].samples)
 
     def exact(self, title):
         """Percent of samples whose call path is one that the program takes."""
@@ -129,7 +135,7 @@ def starts(peers, work, rounds):
     """Starting a program that does nothing."""
     wall, cpu = ({peer.title: [] for peer in peers} for _ in range(2))
     for number in range(rounds):
-        for peer in (peers[number % len(peers):] + peers[:number % len(peers)]):
+        for peer in turned(peers, number):
             clear(work / "data")
             command, environment = peer.command(["/bin/true"], str(work / "data"))
             ended = run(command, environment)
