@@ -25,10 +25,11 @@ pub fn verdict(verdict: &Verdict, paint: Paint) -> String {
     }
     let title = format!("PLANTED AND MEASURED AT {} (percent of the work)", verdict.scale);
     let close = if verdict.passes() { paint.green("ok") } else { paint.red("MISSED") };
+    let error = 100.0 * verdict.parts_error;
+    let but = if error == 0.0 { String::new() } else { format!(" but for {error:.0e} points") };
     let sum = format!(
-        "  {close}: every part within {} points; the parts of each view sum to the whole but for {:.0e} points",
-        percent(TOLERANCE),
-        100.0 * verdict.parts_error
+        "  {close}: every part within {} points; the parts of each view sum to the whole{but}",
+        percent(TOLERANCE)
     );
     format!("\n{}\n{}\n{sum}\n", paint.bold(&title), lines.join("\n"))
 }

@@ -92,14 +92,19 @@ fn predicted(
         vec![options.paint.bold(&format!("  PREDICTED BY TERMS at {target}: {} s", banded(cost)))];
     lines.extend(parts.iter().map(|part| {
         format!(
-            "    {}: {} s; 1 % dearer makes {:.DIGITS$} % more of the whole, 1 µs dearer {:.DIGITS$e} s",
+            "    {}: {} s; 1 % dearer makes {:.DIGITS$} % more of the whole, 1 µs dearer {} s",
             part.name,
             seconds(part.value),
             part.share,
-            1e-6 * part.sensitivity
+            small_or_large(1e-6 * part.sensitivity)
         )
     }));
     lines
+}
+
+/// Seconds that may be anything between a microsecond and a day.
+fn small_or_large(value: f64) -> String {
+    if value.abs() < 1e-3 { format!("{value:.DIGITS$e}") } else { seconds(value) }
 }
 
 /// A linear form in JSON.
