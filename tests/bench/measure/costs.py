@@ -11,7 +11,6 @@ import statistics
 
 from . import programs, tables
 from .peers import Falloff, Floor, Plain
-from .process import run
 
 
 @dataclasses.dataclass
@@ -28,9 +27,7 @@ class Cost:
 
 def one_run(cost, peer, program, data):
     """Runs `program` once and adds what it says."""
-    tables.clear(data)
-    command, environment = peer.command(program, str(data))
-    ended = run(command, environment)
+    ended = tables.run_under(peer, program, data)
     cost.added.append(programs.added_us_a_second(ended))
     if not isinstance(peer, Plain):
         cost.rates.append(peer.read(program, str(data), ended).samples / programs.used_seconds(ended))

@@ -35,6 +35,13 @@ def turned(peers, number):
     return peers[first:] + peers[:first]
 
 
+def run_under(peer, program, data):
+    """Runs a program under a peer, which finds no data of another run."""
+    clear(data)
+    command, environment = peer.command(program, str(data))
+    return run(command, environment)
+
+
 class Rounds:
     """Interleaved runs of every peer on one program."""
 
@@ -50,9 +57,7 @@ class Rounds:
         for number in range(rounds):
             for peer in turned(self.peers, number):
                 data = self.work / "data"
-                clear(data)
-                command, environment = peer.command(self.program, str(data))
-                ended = run(command, environment)
+                ended = run_under(peer, self.program, data)
                 self.costs[peer.title].append(programs.chunk_us(ended) or ended.cpu)
                 if number == rounds - 1 and not isinstance(peer, Plain):
                     self.keep(peer, data, ended)
@@ -136,9 +141,7 @@ def starts(peers, work, rounds):
     wall, cpu = ({peer.title: [] for peer in peers} for _ in range(2))
     for number in range(rounds):
         for peer in turned(peers, number):
-            clear(work / "data")
-            command, environment = peer.command(["/bin/true"], str(work / "data"))
-            ended = run(command, environment)
+            ended = run_under(peer, ["/bin/true"], work / "data")
             wall[peer.title].append(ended.wall * 1e3)
             cpu[peer.title].append(ended.cpu * 1e3)
     clear(work / "data")
