@@ -107,6 +107,7 @@ async function pictures(page) {
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowDown");
   seen.tops = [whole, await top()];
+  seen.icicle = await page.$$eval("canvas", ([canvas]) => canvas.ariaLabel);
   await (await field(page, "chosen row as the whole", "input")).click();
   if (await page.evaluate(() => [...document.querySelectorAll("[role=tab]")].some((b) => b.textContent === "Ranks"))) {
     await open(page, "Ranks");

@@ -346,6 +346,7 @@ def test_keys_and_clicks_do_what_they_say(swept, tmp_path):
     assert first.startswith("<program>") and len({first, second, third}) == 3 and back == second and len(beside) == 2
     assert "top=" in pictures["zoomed"]
     assert pictures["tops"] == [first, third]
+    assert int(re.search(r": (\d+) call paths", pictures["icicle"])[1]) > 0
     _, first, second, back, below = pictures["ranks"]
     assert first != second and first == back
     assert first.startswith("<program>") and not below.startswith("<program>")
